@@ -64,11 +64,15 @@ func (a *Auth) UpdateAccount(ctx context.Context, account *Account) (err error) 
 // after it in the same response. With
 // database sessions the store needs [Features.SessionList]; with token sessions
 // [SessionConfig.Revocation] must be set, since a token alone cannot be taken
-// back.
+// back. It fails with [CodeActing] if ctx is that of a request in which an operator acts as the
+// user.
 func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) (err error) {
 	defer a.logFailed(ctx, "SignOutEverywhere", &err)
 	s, err := a.settingsFor(ctx, "SignOutEverywhere")
 	if err != nil {
+		return err
+	}
+	if err := s.notActingAs(ctx, userID); err != nil {
 		return err
 	}
 	if err := s.sessions.endEverywhere(ctx, userID); err != nil {
@@ -94,6 +98,9 @@ func (a *Auth) DeleteUser(ctx context.Context, userID string) (err error) {
 	}
 	store, err := storeFor(s, "DeleteUser", featureDeleteUser)
 	if err != nil {
+		return err
+	}
+	if err := s.notActingAs(ctx, userID); err != nil {
 		return err
 	}
 	// Tokens first: a user who is gone must not stay signed in, and a failure
@@ -131,6 +138,24 @@ func (a *Auth) ofPerson(ctx context.Context, method string, s *Session) (*settin
 			"configuration of NewFunc, has read: call it on the Auth that guards the page", method))
 	}
 	return set, nil
+}
+
+// ofUserAlone is ofPerson for a method that an operator who acts as the user may not call.
+func (a *Auth) ofUserAlone(ctx context.Context, method string, s *Session) (*settings, error) {
+	set, err := a.ofPerson(ctx, method, s)
+	if err == nil && s.Actor != nil {
+		return nil, errActing
+	}
+	return set, err
+}
+
+// notActingAs refuses a call with the id of a user, if the request of its context is one in which
+// an operator acts as this user.
+func (s *settings) notActingAs(ctx context.Context, userID string) error {
+	if here := SessionFrom(ctx); here != nil && here.Actor != nil && here.User.ID == userID && here.isOf(s) {
+		return errActing
+	}
+	return nil
 }
 
 // Accounts returns the accounts that are linked to the user of a session, for
@@ -176,8 +201,11 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, e
 // Unlink calls no event. The store needs [Features.Accounts].
 func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) (err error) {
 	defer a.logFailed(ctx, "Unlink", &err)
-	set, _, err := a.accountsOf(ctx, "Unlink", s)
+	set, err := a.ofUserAlone(ctx, "Unlink", s)
 	if err != nil {
+		return err
+	}
+	if _, err := storeFor(set, "Unlink", featureAccounts); err != nil {
 		return err
 	}
 	known, err := set.knownOtherwise(ctx, s.User.ID)
@@ -332,7 +360,7 @@ func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*Device, error
 // and always for token sessions.
 func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err error) {
 	defer a.logFailed(ctx, "EndDevice", &err)
-	set, err := a.ofPerson(ctx, "EndDevice", s)
+	set, err := a.ofUserAlone(ctx, "EndDevice", s)
 	if err != nil {
 		return err
 	}
@@ -344,7 +372,7 @@ func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err er
 // [Auth.SignOutEverywhere] there, and have the user sign in again.
 func (a *Auth) EndOtherDevices(ctx context.Context, s *Session) (ended int, err error) {
 	defer a.logFailed(ctx, "EndOtherDevices", &err)
-	set, err := a.ofPerson(ctx, "EndOtherDevices", s)
+	set, err := a.ofUserAlone(ctx, "EndOtherDevices", s)
 	if err != nil {
 		return 0, err
 	}
@@ -382,7 +410,7 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Passkey, e
 // another user has it. The store needs [Features.PasskeyNames].
 func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name string) (err error) {
 	defer a.logFailed(ctx, "RenamePasskey", &err)
-	set, err := a.ofPerson(ctx, "RenamePasskey", s)
+	set, err := a.ofUserAlone(ctx, "RenamePasskey", s)
 	if err != nil {
 		return err
 	}

@@ -129,6 +129,9 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 		x.logError(fault)
 		return "", fault
 	}
+	if err := x.notActing(); err != nil {
+		return x.leaveTo(w, err)
+	}
 	if err := x.comeBackTo(o.RedirectTo); err != nil {
 		return x.leaveTo(w, err)
 	}
@@ -198,7 +201,12 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 		s.logUnread(r.Context(), unread{err, failed})
 		return nil, err
 	}
-	q := sessionRequest{Request: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data}
+	x := &exchange{settings: s, ctx: known.Context(), r: known, set: set, inside: true}
+	if err := x.notActing(); err != nil {
+		a.logCall(r.Context(), "UpdateSession", err)
+		return nil, err
+	}
+	q := sessionRequest{Request: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data, own: true}
 	before := SessionFrom(r.Context())
 	if before != nil && !before.isOf(s) {
 		// The session is that of another Auth or tenant. Its changes are not
@@ -370,6 +378,9 @@ func (x *exchange) startSession(u *User, o StartOptions) (*issued, error) {
 		return nil, fail(CodeConfiguration,
 			errors.New("StartSession: the user has no ID: give it the user that the store returned, or set User.ID"))
 	}
+	if err := x.notActing(); err != nil {
+		return nil, err
+	}
 	proof := o.Authentication
 	if proof.Time.IsZero() {
 		var err error
@@ -480,6 +491,9 @@ func (x *exchange) reauthenticate(w http.ResponseWriter, o CompleteOptions) (*Se
 		return nil, fail(CodeConfiguration, errors.New("CompleteOptions.Methods is empty: name what was verified, such as \"pwd\""))
 	}
 	if err := o.fault(); err != nil {
+		return nil, err
+	}
+	if err := x.notActing(); err != nil {
 		return nil, err
 	}
 	if _, answered := x.set.answered(x.r.Header, w.Header()); answered {
@@ -635,7 +649,7 @@ func (a *Auth) atPasskeySignUp(r *http.Request, provider, method string, u *User
 	if email, err := address.Normalize(u.Email); err != nil || email != u.Email {
 		return wrong("the Email of the user is no address in normal form, as package account and mail links store it: in lower case, without spaces")
 	}
-	return x, nil
+	return x, x.notActing()
 }
 
 // atPasskeys returns the exchange of a call about the passkeys of the signed-in user.
@@ -647,6 +661,9 @@ func (a *Auth) atPasskeys(r *http.Request, provider, method string) (*exchange, 
 	x.provider = x.byID[provider]
 	if x.provider == nil || x.provider.beginProof == nil {
 		return nil, nil, fail(CodeConfiguration, fmt.Errorf("%s: there is no provider of passkeys with the id %q", method, provider))
+	}
+	if err := x.notActing(); err != nil {
+		return x, nil, err
 	}
 	here, err := x.sessionToConfirm()
 	return x, here, err
@@ -778,6 +795,9 @@ func (a *Auth) CompleteSignIn(w http.ResponseWriter, r *http.Request, o Complete
 	if fault != nil {
 		x.logError(fault)
 		return "", fault
+	}
+	if err := x.notActing(); err != nil {
+		return x.leaveTo(w, err)
 	}
 	lost, err := x.complete(o)
 	if lost {

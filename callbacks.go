@@ -120,6 +120,18 @@ type Callbacks struct {
 	// JWT. Package account sets it, and New returns an error if the host has set it as well.
 	Roles func(ctx context.Context, userID string) ([]string, error)
 
+	// Act returns the session of a user as whom an operator acts. It is called each time the
+	// session of a request is read that has the cookie "pintle.acting", with the prefix
+	// "__Host-" on a site of https, and only then. The session has the User and the Actor, and
+	// an Expires.
+	//
+	// An error that matches Code("ActingEnded") means that the operator does not act, or no longer.
+	// A GET or a HEAD then has the session of the operator, and other requests are rejected
+	// with status 409: what they do was meant for the user. Any other error means that it is not
+	// known, as if the store were unavailable. Package account sets it, and New returns an error
+	// if the host has set it as well.
+	Act func(ctx context.Context, a *ActingRequest) (*Session, error)
+
 	// Redirect chooses where the browser goes. target is what the request
 	// asked for, base the origin of this site. Nil accepts paths and URLs of
 	// this site and sends everything else to base.
@@ -273,13 +285,33 @@ type Access struct {
 	Response http.Handler
 }
 
+// An ActingRequest is a request with the cookie of an operator who acts as a user; see
+// [Callbacks].Act.
+type ActingRequest struct {
+	// Request is the request that is answered.
+	Request *http.Request
+
+	// Session is the session of the browser, which has to be that of the operator. It is nil
+	// if there is none, or none that is used.
+	Session *Session
+
+	// Enters reports that the request is about to reach a handler of the application.
+	// Otherwise the session is only looked at.
+	Enters bool
+
+	// Ends reports that the browser signs out, which ends it. Act returns Code("ActingEnded")
+	// then.
+	Ends bool
+}
+
 // A Refusal is a request that [Auth.Require] rejects. As an [http.Handler] it
 // writes the default answer, so that [Config.Refuse] can change the answer to
 // some requests and leave the others.
 type Refusal struct {
 	// Status is 401 for a signed-out request, 403 for a user who is not
 	// authorized, 503 if the session could not be read because the store or the
-	// revocation list is unavailable, 404 if [NewFunc] has no configuration for
+	// revocation list is unavailable, 409 for a request that was meant for the user as whom an
+	// operator acted, and comes when that has ended, which [Auth.Load] rejects as well, 404 if [NewFunc] has no configuration for
 	// the request, and 500 if the configuration is at fault.
 	Status int
 
@@ -289,7 +321,9 @@ type Refusal struct {
 
 	// Navigation reports that a browser is loading a page: a GET or HEAD that
 	// asks for HTML. The default answer redirects it to SignIn, or shows a page in
-	// the words of [pages.Texts]. Other clients get Status and its text.
+	// the words of [pages.Texts]. Other clients get Status and its text. With the status 409
+	// it reports that a browser has sent a form, and other clients get JSON with the member
+	// error, "acting_ended".
 	Navigation bool
 
 	// Session is the session of the user who is not authorized, when Status is

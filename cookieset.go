@@ -30,6 +30,9 @@ type cookieSet struct {
 	// The routes below signout alone receive these; see [signOutHint], [leaving].
 	signOutHint, leaving namedCookie
 
+	// acting names the operator who acts as a user. [Callbacks].Act knows what it holds.
+	acting namedCookie
+
 	// salt is what session tokens are sealed under: the name of their cookie and,
 	// where there is one, the tenant.
 	salt                                      string
@@ -128,6 +131,7 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		{&set.pending, hostPrefix + "authjs.pending-sign-in", s.Cookies.PendingSignIn, pendingMaxAge},
 		{&set.signOutHint, prefix + "pintle.hint", Cookie{}, browserMaxAge},
 		{&set.leaving, prefix + "pintle.signout", Cookie{}, leavingMaxAge},
+		{&set.acting, hostPrefix + "pintle.acting", Cookie{}, 0},
 	} {
 		*c.cookie = c.override.over(c.name, secure, c.maxAge)
 		if err := cookie.Check(c.cookie.name, c.cookie.attrs); err != nil {

@@ -81,6 +81,14 @@ const (
 // way in which a user can sign in. The page of the host may show it.
 const CodeLastSignIn Code = "LastSignIn"
 
+// CodeActing is the refusal of what only the user may do, while an operator acts as the
+// user; see [Session].Actor.
+const CodeActing Code = "Acting"
+
+// codeActingEnded is the refusal of a request that was meant for the user as whom an operator
+// acted, and comes when that has ended. It would change the account of the operator.
+const codeActingEnded Code = "ActingEnded"
+
 // codeNotRevoked is returned by [Auth.RevokeTokens], and by [Auth.Unlink] and
 // [Auth.DeleteUser] after they have removed what they were to remove; see
 // [OAuth.RevokeAtUnlink].

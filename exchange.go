@@ -57,6 +57,9 @@ type exchange struct {
 	native bool
 	given  *issued
 
+	// acting is the session in which an operator acts as a user, or nil.
+	acting *Session
+
 	answer answer
 }
 
@@ -370,6 +373,23 @@ func (x *exchange) navigates() bool {
 	return x.r.Header.Get("Sec-Fetch-Mode") == "navigate" && !x.wantsJSON()
 }
 
+// isNavigation reports whether a browser is loading a page for its user.
+func isNavigation(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		// https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
+		return mode == "navigate"
+	}
+	return strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// isSafe reports whether a request changes nothing.
+//
+// https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1
+func isSafe(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
 // absolute completes a path to a URL of this site.
 func (x *exchange) absolute(target string) string {
 	if strings.HasPrefix(target, "/") {
@@ -416,6 +436,9 @@ func (x *exchange) write(w http.ResponseWriter) {
 		h["Set-Cookie"] = x.answer.cookies
 	}
 	h["X-Content-Type-Options"] = noSniff
+	if x.acting != nil {
+		h.Set(actingHeader, "1")
+	}
 	switch {
 	case x.action == actionAccount:
 		// The handler may add to these: the values are its own.

@@ -62,6 +62,9 @@ func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {
 		x.debug("signed in")
 	}
 	x.addCookie(who.submission.cookieLines()...)
+	if given != nil && !x.native {
+		x.clearActing()
+	}
 	x.emitSignIn(who, d, given)
 	return given, nil
 }

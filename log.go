@@ -117,7 +117,8 @@ func (e *Error) level() slog.Level {
 	}
 	switch e.Code {
 	case codeMissingCSRF, CodeVerification, CodeStepUp, codeConsentRequired, CodeLastSignIn, CodeInvalidCheck, codeWebAuthn,
-		CodeAccountNotLinked, codePasskeyNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant:
+		CodeAccountNotLinked, codePasskeyNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant,
+		CodeActing, codeActingEnded:
 		return slog.LevelInfo
 	case codeNotRevoked:
 		return slog.LevelWarn // what was asked for is done, and a provider may be down

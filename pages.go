@@ -24,7 +24,46 @@ func (x *exchange) pages() *page.Pages { return x.pagesFor(x.r) }
 func (x *exchange) pageSite() page.Site {
 	return page.Site{
 		Origin: x.origin, SignInURL: x.origin + x.base + "/signin",
-		Mail: slices.ContainsFunc(x.providers, func(p *provider) bool { return p.sendsLinks }),
+		Mail:   slices.ContainsFunc(x.providers, func(p *provider) bool { return p.sendsLinks }),
+		Acting: x.actingBanner(),
+	}
+}
+
+// actingBanner is the banner while an operator acts as a user, or nil.
+func (x *exchange) actingBanner() *page.Acting {
+	if x.acting == nil {
+		return nil
+	}
+	u := &x.acting.User
+	return &page.Acting{
+		User: cmp.Or(u.Email, u.Name, u.ID), CSRFToken: x.csrfToken,
+		Action: x.formAction("/" + string(actionAccount) + "/" + actingEnd),
+	}
+}
+
+// answerActing answers a request that may not go on because an operator acts as a user, or has
+// done so: a script with a code, and a browser with a page.
+func (x *exchange) answerActing(err error) {
+	e := classified(err)
+	x.logError(e)
+	lines := x.answer.cookies
+	x.answer = answer{noStore: true}
+	x.addCookie(lines...) // the banner has a form
+	status, code := http.StatusForbidden, "acting"
+	switch e.Code {
+	case CodeActing:
+	case codeActingEnded:
+		status, code = http.StatusConflict, "acting_ended"
+	default:
+		status, code = http.StatusServiceUnavailable, "unavailable"
+	}
+	switch {
+	case x.asksForJSON() || x.wantsJSON() || x.action == actionSession || x.action == actionWebAuthnOptions:
+		_ = x.json(status, map[string]string{"error": code}) // text always marshals
+	case status == http.StatusServiceUnavailable:
+		_ = x.show(x.pages().Refusal(x.pageSite(), status)) // never fails
+	default:
+		_ = x.show(x.pages().ActingRefused(x.pageSite(), status)) // never fails
 	}
 }
 

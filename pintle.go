@@ -243,17 +243,25 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 // unavailable, the request goes on signed out and the reason is logged. If one
 // of them is unavailable the cookie is kept, and [Auth.Require] responds with
 // status 503.
+//
+// If the browser has the cookie of an operator who acted as a user, and no longer does, Load
+// answers a request other than GET and HEAD with status 409, and next is not called: what the
+// request does was meant for the user; see [Session].Actor.
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !a.loaded(r, nil) {
-			r = a.load(w, r)
+			var ok bool
+			if r, ok = a.load(w, r); !ok {
+				return
+			}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// load returns the request with its session, or marked to have none.
-func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
+// load returns the request with its session, or marked to have none. It reports whether the
+// request may go on. Otherwise it has answered the request.
+func (a *Auth) load(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	s, known, err := a.settings(r)
 	if err != nil {
 		a.logCall(r.Context(), "Load", err)
@@ -261,6 +269,10 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	c := &sessionContext{Context: known.Context(), loader: a, settings: s}
 	if err == nil {
 		found := s.loadSession(w, known)
+		if found.err != nil && found.cause == meantForUser {
+			s.refuseMeantForUser(w, known)
+			return nil, false
+		}
 		c.session, c.page = found.session, found.page
 		c.away = found.err != nil && found.cause == unanswered
 	}
@@ -269,7 +281,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 	}
 	// Also without a session: guards further in need not look again, and the
 	// session of another Auth ends here.
-	return r.WithContext(c) //nolint:contextcheck // made from that of the request
+	return r.WithContext(c), true //nolint:contextcheck // made from that of the request
 }
 
 // Session returns the session of a request, or nil when the request is signed
@@ -278,7 +290,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) *http.Request {
 //
 // Unlike Load it distinguishes a failure from a signed-out request: an error
 // means that the session could not be read, and nil without an error that there
-// is no session.
+// is no session. Where Load answers with status 409, the error matches Code("ActingEnded").
 func (a *Auth) Session(r *http.Request) (*Session, error) {
 	s, known, err := a.settings(r)
 	if err != nil {

@@ -208,7 +208,7 @@ func (r *records) deleteUser(ctx context.Context, id string) error {
 }
 
 // endBegun ends what package account has begun for a user and keeps apart from sessions: browsers
-// that are remembered, and a change of the address that waits.
+// that are remembered, a change of the address that waits, and operators who act as the user.
 func (r *records) endBegun(ctx context.Context, userID string) error {
 	if err := r.forgetBrowsers(ctx, userID); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (r *records) endBegun(ctx context.Context, userID string) error {
 		return nil
 	}
 	o := r.begin(ctx, "endFlows")
-	_, err := rows.EndFlows(ctx, userID, "address")
+	_, err := rows.EndFlows(ctx, userID, "address", "acting")
 	return r.end(ctx, o, err)
 }
 

@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"cmp"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -21,6 +22,10 @@ func (f Refusal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusFound)
 	case f.Navigation && f.settings != nil:
 		f.page(w, r)
+	case f.Status == http.StatusConflict:
+		w.Header().Set("Content-Type", typeJSON)
+		w.WriteHeader(f.Status)
+		_, _ = io.WriteString(w, `{"error":"acting_ended"}`) // a client that has gone needs no answer
 	default:
 		http.Error(w, http.StatusText(f.Status), f.Status)
 	}
@@ -35,11 +40,30 @@ func (f Refusal) page(w http.ResponseWriter, r *http.Request) {
 	var site page.Site
 	if origin, err := f.settings.site(r); err == nil {
 		site.Origin = string(origin)
+		site.Acting = f.banner(w, r)
 	}
 	shown := f.settings.pagesFor(r).Refusal(site, status)
+	if status == http.StatusConflict {
+		shown = f.settings.pagesFor(r).ActingRefused(site, status)
+	}
 	maps.Copy(w.Header(), shown.Header)
 	w.WriteHeader(f.Status)
 	_, _ = w.Write(shown.Body) // a browser that has gone needs no answer
+}
+
+// banner is the one of a page while an operator acts as a user, or nil. Its form needs a token.
+func (f Refusal) banner(w http.ResponseWriter, r *http.Request) *page.Acting {
+	if f.Session == nil || f.Session.Actor == nil {
+		return nil
+	}
+	x := &exchange{settings: f.settings, ctx: r.Context(), r: r, acting: f.Session, inside: true}
+	if x.configFault() != nil {
+		return nil
+	}
+	x.csrfToken = x.tokenBeingSet(w.Header())
+	x.formToken()
+	setCookies(w, x.answer.cookies)
+	return x.actingBanner()
 }
 
 // allows reports whether a request may pass, with the request to pass on.
@@ -58,7 +82,10 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		return nil, false
 	}
 	if !a.loaded(r, s) && !hasGivenSession(r) {
-		r = a.load(w, r)
+		var ok bool
+		if r, ok = a.load(w, r); !ok {
+			return nil, false
+		}
 		known = r
 	}
 	session := SessionFrom(r.Context())
@@ -101,6 +128,24 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 		refusal.ServeHTTP(w, known)
 	}
 	return nil, false
+}
+
+// refuseMeantForUser answers a request that was meant for the user as whom an operator has
+// acted.
+func (s *settings) refuseMeantForUser(w http.ResponseWriter, r *http.Request) {
+	mode := r.Header.Get("Sec-Fetch-Mode")
+	refusal := Refusal{
+		Status: http.StatusConflict, settings: s,
+		Navigation: mode == "navigate" || mode == "" && strings.Contains(r.Header.Get("Accept"), "text/html"),
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "private, no-cache, no-store")
+	h.Add("Vary", "Cookie")
+	if s.Refuse != nil {
+		s.Refuse(w, r, refusal)
+		return
+	}
+	refusal.ServeHTTP(w, r)
 }
 
 // refusal returns why a request may not pass and where its user can sign in.
@@ -152,18 +197,6 @@ func (a *Auth) loaded(r *http.Request, s *settings) bool {
 func hasGivenSession(r *http.Request) bool {
 	c := sessionContextOf(r.Context())
 	return c != nil && c.given && c.session != nil
-}
-
-// isNavigation reports whether a browser is loading a page for its user.
-func isNavigation(r *http.Request) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return false
-	}
-	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
-		// https://www.w3.org/TR/fetch-metadata/#sec-fetch-mode-header
-		return mode == "navigate"
-	}
-	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // withWayBack returns a page with the way back to a request. The way

@@ -54,6 +54,10 @@ func (x *exchange) serve() {
 		x.answerError(err)
 		return
 	}
+	if err := x.checkActing(); err != nil {
+		x.answerActing(err)
+		return
+	}
 	err := x.dispatch()
 	if _, bad := errors.AsType[*badRequest](err); bad {
 		x.answerBadRequest(err)

@@ -40,12 +40,27 @@ type Session struct {
 	// sets both.
 	Roles []string
 
+	// Actor is the operator who acts as User, and nil if the user is signed in. The session is
+	// then that of the operator, who keeps it: it has the proofs and the roles of the operator in
+	// no way. Authentication is zero, and a [Claim] has no value. Only the user may change how
+	// they sign in, so methods that do that, or that change the session, fail with
+	// [CodeActing]. An application can refuse more. Package account lets operators act:
+	// [Config.Accounts].
+	Actor *Actor
+
 	claims  *token.Token   // nil for a database session, and where data has them
 	data    map[string]any // of a database session, or changes not yet saved
 	changes map[string]any
 	stored  *StoredSession
 	view    *any      // what Callbacks.Session made of it; nil where it was not called
 	from    *settings // by which it was read; nil for sessions of the host's making
+}
+
+// An Actor is an operator who acts as another user.
+type Actor struct {
+	// ID is the id of the operator, and Name what the operator is called: the name, or
+	// else the address.
+	ID, Name string
 }
 
 // hasUser reports whether the session identifies its user in any way. A JWT
@@ -65,7 +80,8 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	if s.view != nil {
-		return wire.Marshal(*s.view)
+		shown, err := wire.Marshal(*s.view)
+		return s.addActor(shown), err
 	}
 	m := wire.NewObject()
 	m.Begin("user")
@@ -74,7 +90,32 @@ func (s *Session) MarshalJSON() ([]byte, error) {
 	s.addShown(m, "image", "picture")
 	m.End()
 	m.AddString("expires", wire.Time(s.Expires))
-	return m.Bytes()
+	shown, err := m.Bytes()
+	return s.addActor(shown), err
+}
+
+// addActor adds who acts as the user to the JSON of a session, if that is an object. No view
+// of the host leaves it out: a page that shows the user has to show who that is.
+//
+// https://www.rfc-editor.org/rfc/rfc8693#section-4.1
+func (s *Session) addActor(shown []byte) []byte {
+	if s.Actor == nil || len(shown) < len("{}") || shown[0] != '{' {
+		return shown
+	}
+	act := wire.NewObject()
+	act.Begin("act")
+	act.AddString("sub", s.Actor.ID)
+	act.AddString("name", s.Actor.Name)
+	act.End()
+	member, err := act.Bytes()
+	if err != nil {
+		return shown // unreachable: texts always marshal
+	}
+	end := len(shown) - 1
+	if end > 1 {
+		return append(append(append([]byte{}, shown[:end]...), ','), member[1:]...)
+	}
+	return member
 }
 
 // LogValue names the session without its claims, which may hold the tokens of a

@@ -458,7 +458,16 @@ type sessionRequest struct {
 	// confirmed reports that the provider has confirmed the session, which its token does
 	// not say yet.
 	confirmed bool
+
+	// enters reports that the request is about to reach a handler of the host. own is the
+	// session of the browser, also if an operator acts as a user. later is where showSession
+	// leaves what it needs, until it is known whether an operator acts.
+	enters, own bool
+	later       *shownLater
 }
+
+// shownLater are the claims of a session that is shown if no operator acts as a user.
+type shownLater struct{ claims Claims }
 
 // onlyRead keeps the request from what would change a session that was replaced: its
 // cookie would take the place of the new one.
@@ -479,6 +488,11 @@ type sessionResult struct {
 	// not read are sent by the session route only.
 	lines []string
 
+	// acting is what came of the cookie of an operator who acts as a user, and alone reports
+	// that nobody is signed in beside it.
+	acting actingState
+	alone  bool
+
 	// unread has no error where the session was read, and where the request
 	// carries none.
 	unread
@@ -489,6 +503,22 @@ type unread struct {
 	err   error
 	cause unreadCause
 }
+
+// An actingState is what is known of an operator who acts as a user.
+type actingState int
+
+const (
+	actingNot  actingState = iota // the request has no cookie of one, or it is not known
+	actingNow                     // the session has an Actor
+	actingOver                    // it has ended, or was never good
+)
+
+// actingHeader is in each answer to a request in which an operator acts as a user, and actingEnd
+// is the page of [Config.Accounts] that ends it.
+const (
+	actingHeader = "Pintle-Acting"
+	actingEnd    = "stop-acting"
+)
 
 type unreadCause int
 
@@ -505,6 +535,10 @@ const (
 	// session that has ended must not be used because the list of ended ones is
 	// unavailable.
 	unanswered
+
+	// meantForUser is a request that may change something and was meant for the user as whom
+	// an operator has acted.
+	meantForUser
 )
 
 // An issued is a session that a browser or an application was given. Only server code

@@ -30,6 +30,7 @@ func (x *exchange) signOut() error {
 	if err := x.requireCSRF(); err != nil {
 		return err
 	}
+	x.endActing()
 	held, all := x.heldSessions()
 	var ended []*SignOutEvent
 	every, err := x.dropPending()

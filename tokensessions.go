@@ -669,15 +669,7 @@ func (tokenSessions) endOther(*unitOfWork, *presence, *User) error { return nil 
 // wants none.
 func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claims, error) {
 	claims := s.described(x.r)
-	claims["sub"] = d.user.ID
-	for _, shown := range []struct {
-		name string
-		text wire.Text
-	}{{"name", d.user.name()}, {"email", d.user.email()}, {"picture", d.user.image()}} {
-		if shown.text.Present {
-			claims[shown.name] = shown.text.Value()
-		}
-	}
+	d.user.addClaims(claims)
 	marks := s.newMarks(x, who, d)
 	if err := s.addRoles(x.ctx, marks, d.user.ID); err != nil {
 		return nil, fail(CodeStore, err)

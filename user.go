@@ -68,6 +68,16 @@ func (u *User) email() wire.Text { return u.text(u.Email, nullEmail, emptyEmail)
 
 func (u *User) image() wire.Text { return u.text(u.Image, nullImage, emptyImage) }
 
+// addClaims adds what a token shows of the user to its claims.
+func (u *User) addClaims(claims Claims) {
+	claims["sub"] = u.ID
+	for name, text := range map[string]wire.Text{"name": u.name(), "email": u.email(), "picture": u.image()} {
+		if text.Present {
+			claims[name] = text.Value()
+		}
+	}
+}
+
 func (u *User) text(value string, null, empty statedFields) wire.Text {
 	switch {
 	case value != "" || u.stated&empty != 0:

@@ -90,6 +90,9 @@ type Options struct {
 	// Activity are the rules for the record of what happens to the accounts.
 	Activity Activity
 
+	// Acting are the rules by which operators act as users.
+	Acting Acting
+
 	// Pages are the pages of the application that replace those of the account, by the name
 	// of the route, such as "devices": paths of this site. The navigation leads to them, and
 	// browsers that ask for the built-in page go there, with the parameters notice, error and

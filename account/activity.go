@@ -178,7 +178,7 @@ func (a *Accounts) record(ctx context.Context, n entry) error {
 	defer cancel()
 	e := a.event(n)
 	first := true
-	if e.Actor == "" && (isFailure(e) || e.UserID == "" && n.goneID == "" || n.address != "" || unlimited[e.Kind]) {
+	if e.Kind == actingRequest || e.Actor == "" && (isFailure(e) || e.UserID == "" && n.goneID == "" || n.address != "" || unlimited[e.Kind]) {
 		first = a.merge(e)
 	}
 	if !a.o.Activity.Off {
@@ -295,7 +295,7 @@ type flood struct {
 func (a *Accounts) merge(e *accountstore.Event) (first bool) {
 	minute := e.At.Truncate(time.Minute)
 	id := func(subject, network string) string {
-		h := a.boxes.activityHash("merged", e.Kind, e.Outcome, e.UserID, subject, network,
+		h := a.boxes.activityHash("merged", e.Kind, e.Outcome, e.UserID, e.Actor, subject, network,
 			e.Detail[detailProvider], e.Detail[detailCode], e.Detail[detailNumber])
 		return eventID(minute, h[:16])
 	}

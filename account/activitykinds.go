@@ -29,7 +29,7 @@ var activityKinds = []string{
 	"confirmed", "confirm_failed", "profile_changed", "exported", "deletion_begun", "deletion_kept", "deletion_done",
 	"mail_failed", "breach_check_failed",
 	"op_created", "op_invited", "op_verified", "op_reset_sent", "op_temporary_password", "op_password_required", "op_ban", "op_unban", "op_factor_reset", "op_signed_out", "op_roles",
-	"op_invitation_revoked", "op_kept", "op_acting_begun", "op_acting_ended", "op_deleted", "acting_request",
+	"op_invitation_revoked", "op_kept", actingBegun, actingEnded, "op_deleted", actingRequest,
 }
 
 // unlimited are the kinds of events that the browser of a session causes as often as it likes,

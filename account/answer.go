@@ -31,7 +31,7 @@ func (v *visit) onSite(target string) string {
 func (v *visit) newPage(name, value string) page.FormPage {
 	t := v.pageText(name)
 	p := page.FormPage{
-		Site: page.Site{Origin: v.site.originOf(v.r), SignInURL: v.site.originOf(v.r) + v.site.signIn()},
+		Site: page.Site{Origin: v.site.originOf(v.r), SignInURL: v.site.originOf(v.r) + v.site.signIn(), Acting: v.actingBanner()},
 		Name: name, Heading: t.Heading, Hint: t.Hint, CSRFToken: v.csrf,
 		Notice: v.texts.Account.Notices[v.r.URL.Query().Get("notice")],
 	}

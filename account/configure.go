@@ -53,6 +53,9 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 	if cfg.Callbacks.Roles != nil { // guards ask the store, so tokens must carry the roles that it has
 		wrong("Config.Callbacks.Roles is set: package account sets it, to the roles that operators give")
 	}
+	if cfg.Callbacks.Act != nil {
+		wrong("Config.Callbacks.Act is set: package account sets it, for operators who act as users")
+	}
 	if slices.ContainsFunc(cfg.Providers, isPasswords) {
 		wrong("a provider has the id %q, which is that of the passwords of this package: give yours another ID", providerID)
 	}
@@ -73,7 +76,7 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 		wrong("Options.NoMailToUnknown without Options.Later: the time of an answer would tell whether a mail was sent, and so whether " +
 			"the address has an account: set Later, for example to a function that calls go work(ctx)")
 	}
-	return errors.Join(append(errs, a.o.SecondFactor.check(), a.o.AddressChange.check(), a.o.Deletion.check(), a.o.Notices.check(), a.o.Activity.check(), a.checkVerify(cfg))...)
+	return errors.Join(append(errs, a.o.SecondFactor.check(), a.o.AddressChange.check(), a.o.Deletion.check(), a.o.Notices.check(), a.o.Activity.check(), a.o.Acting.check(), a.checkVerify(cfg))...)
 }
 
 // ownFields are the names of what forms and users have already.
@@ -130,6 +133,7 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	cfg.Callbacks.Hold = a.gate
 	cfg.Callbacks.Accept = a.accept
 	cfg.Callbacks.Roles = a.rolesOf
+	cfg.Callbacks.Act = a.act // also without operators who may: a cookie of before is not ignored
 	cfg.Callbacks.ProveAddress = a.askProveAddress
 	cfg.Callbacks.SignIn = a.askSignIn
 	cfg.Events.SignIn, cfg.Events.LinkAccount = a.signedIn, a.linked

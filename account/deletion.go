@@ -313,7 +313,7 @@ func (a *Accounts) deleteNow(ctx context.Context, state *accountstore.State) err
 	} else if err != nil && !errors.Is(err, pintle.ErrNotFound) {
 		return err
 	}
-	err = a.auth.DeleteUser(ctx, state.UserID)
+	err = a.auth.DeleteUser(pintle.WithSession(ctx, nil), state.UserID) // see endSessions
 	switch {
 	case errors.Is(err, pintle.ErrNotFound):
 		return pintle.ErrConflict // another process was faster, and has told the user

@@ -97,7 +97,8 @@ func (e *StepUpError) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // RFC 9470, and JSON with the members error, acr_values, max_age and url.
 //
 // A session of which no proofs are recorded meets no demand: one that Auth.js has begun,
-// or that is older than the accounts of the application.
+// or that is older than the accounts of the application. Neither does an operator who acts as
+// the user: the status is 403, with the code "acting".
 //
 // Demand panics if d is impossible. With [pintle.NewFunc] each tenant has its own
 // Accounts.
@@ -126,8 +127,8 @@ func (a *Accounts) Demand(d Demand, next http.Handler) http.Handler {
 
 // Meets returns nil if the session of a request meets d, for server code that decides in
 // the course of a request. Otherwise the error is a [*StepUpError], which can answer the
-// request. It matches [pintle.CodeAccessDenied] if there is no session, and any other
-// error means that the session or the store could not be read: do nothing then either.
+// request. It matches [pintle.CodeAccessDenied] if there is no session, and [CodeActing] if an
+// operator acts as the user, which meets no demand. Any other error means that the session or the store could not be read: do nothing then either.
 func (a *Accounts) Meets(r *http.Request, d Demand) error {
 	if err := d.check(); err != nil {
 		return err
@@ -146,6 +147,8 @@ func (a *Accounts) Meets(r *http.Request, d Demand) error {
 	switch {
 	case errors.As(err, &p) && p.code == "signed_out":
 		return &pintle.Error{Code: pintle.CodeAccessDenied, Err: errors.New("account: the request has no session of a user")}
+	case errors.As(err, &p) && p.code == "acting":
+		return &Error{Code: CodeActing}
 	case errors.As(err, &p):
 		return fmt.Errorf("account: %w", p.err)
 	}
@@ -154,8 +157,11 @@ func (a *Accounts) Meets(r *http.Request, d Demand) error {
 
 // meets is the decision.
 func (a *Accounts) meets(r *http.Request, s *pintle.Session, d Demand) error {
-	if s == nil || s.User.ID == "" {
+	switch {
+	case s == nil || s.User.ID == "":
 		return problemOf("signed_out")
+	case s.Actor != nil:
+		return problemOf("acting") // nothing that an operator proves is a proof of the user
 	}
 	need, err := a.levelFor(r.Context(), d, s.User.ID)
 	if err != nil {
@@ -278,6 +284,11 @@ func (a *Accounts) evenOutMail(ctx context.Context, email string) {
 func (a *Accounts) guardVisit(w http.ResponseWriter, r *http.Request) *visit {
 	v := &visit{Accounts: a, w: w, r: r, ctx: r.Context(), texts: a.auth.Texts(r), json: isScript(r)}
 	v.pages = a.site.pages[v.texts.Lang]
+	if s := pintle.SessionFrom(r.Context()); s != nil && s.Actor != nil {
+		if token, err := a.auth.CSRFToken(w, r); err == nil {
+			v.acting, v.csrf = s, token // the page has the banner
+		}
+	}
 	// The answer depends on the session, so no cache may give it to others.
 	w.Header().Set("Cache-Control", "private, no-cache, no-store")
 	w.Header().Add("Vary", "Cookie, Accept")

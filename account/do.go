@@ -33,6 +33,7 @@ const (
 	CodeRefused          Code = "refused"            // the application or a rule has refused it
 	CodeChangedMeanwhile Code = "changed_meanwhile"  // another request was faster: read again
 	CodeUnavailable      Code = "unavailable"        // the store failed: see Err
+	CodeActing           Code = "acting"             // an operator acts as the user
 )
 
 // An Error is why [Accounts.Do] or [Accounts.Read] failed. It matches its Code with errors.Is.
@@ -97,7 +98,13 @@ func (a *Accounts) Do(w http.ResponseWriter, r *http.Request, route string, fiel
 	if v.form == nil {
 		v.form = map[string]string{}
 	}
-	if err = v.admit(); err == nil {
+	if err = v.lookAtActing(); err == nil {
+		err = v.onlyUser()
+	}
+	if err == nil {
+		err = v.admit()
+	}
+	if err == nil {
 		next, err = v.route.do(v)
 	}
 	if err != nil {

@@ -119,3 +119,12 @@ func RecordDetail(ctx context.Context, a *Accounts, userID string, detail ...str
 
 // ReadPicture returns the picture of a file, or nil.
 func ReadPicture(file []byte) *Picture { return readPicture(file) }
+
+// HeldActing is the id of the flow by which an operator acts in the browser of a request.
+func (a *Accounts) HeldActing(r *http.Request) (accountstore.Hash, error) {
+	f, err := a.heldActing(r.Context(), r)
+	if err != nil {
+		return accountstore.Hash{}, err
+	}
+	return f.ID, nil
+}

@@ -105,6 +105,11 @@ type payload struct {
 	// the flows that undo changes.
 	Accounts []string `json:"accounts,omitempty"`
 	Undoable []string `json:"undoable,omitempty"`
+
+	// Operator is the operator who acts as the user, and OperatorSince when the session of the
+	// operator began, in Unix seconds.
+	Operator      string `json:"operator,omitempty"`
+	OperatorSince int64  `json:"since,omitempty"`
 }
 
 // A flow is a row with its payload.
@@ -271,7 +276,7 @@ func newBoxes(cfg *pintle.Config) (*boxes, error) {
 	if err = b.newCursorBox(); err != nil {
 		return nil, err
 	}
-	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind, addressKind, undoKind, knownKind} {
+	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind, addressKind, undoKind, knownKind, actingKind} {
 		for _, name := range []string{k.cookie, securePrefix + k.cookie} {
 			if b.cookies[name], err = b.of(name, k.life); err != nil {
 				return nil, err

@@ -18,8 +18,8 @@ import (
 type Notices struct {
 	// Off are the kinds that are not sent: "new-device", "second-factor-wrong",
 	// "account-linked", "account-unlinked", "passkey-added" and "passkey-removed" are the
-	// ones that can be left out, and of the acts of operators "banned", "unbanned" and
-	// "signed-out". [pintle.New] returns an error for another one.
+	// ones that can be left out, and of the acts of operators "banned", "unbanned",
+	// "signed-out" and "acting-begun". [pintle.New] returns an error for another one.
 	Off []string
 
 	// Change is called with each notice before it is sent, and returns the mail to send:
@@ -70,6 +70,7 @@ const (
 	userBanned        = "banned"
 	userUnbanned      = "unbanned"
 	userSignedOut     = "signed-out"
+	userActedAs       = "acting-begun"
 )
 
 // The notices of a change of address.
@@ -82,7 +83,7 @@ const (
 // canBeOff are the kinds that [Notices].Off may have.
 var canBeOff = []string{
 	newDevice, secondFactorWrong, accountLinked, passkeyAdded, accountUnlinked, passkeyRemoved,
-	userBanned, userUnbanned, userSignedOut,
+	userBanned, userUnbanned, userSignedOut, userActedAs,
 }
 
 func (n Notices) check() error {

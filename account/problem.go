@@ -59,6 +59,8 @@ var statuses = map[string]int{
 	"has_password":                     http.StatusForbidden,
 	"refused":                          http.StatusForbidden,
 	"suspended":                        http.StatusForbidden,
+	"acting":                           http.StatusForbidden,
+	"acting_ended":                     http.StatusConflict,
 	"other_user":                       http.StatusForbidden,
 	"account_exists":                   http.StatusConflict,
 	"address_taken":                    http.StatusConflict,
@@ -131,6 +133,10 @@ func asProblem(err error) *problem {
 		return problemOf("link_expired")
 	case errors.Is(err, pintle.CodeAccessDenied):
 		return problemOf("refused")
+	case errors.Is(err, pintle.CodeActing):
+		return problemOf("acting")
+	case errors.Is(err, errActingEnded):
+		return problemOf("acting_ended")
 	}
 	return unavailable(err)
 }

@@ -32,6 +32,10 @@ type route struct {
 	// data reports that the answer is JSON, whatever the request prefers.
 	data bool
 
+	// acting reports that an operator who acts as the user sees the page. No operator sends
+	// its form.
+	acting bool
+
 	// show makes the page, and do what its form asks for; do returns where to go next.
 	// Neither of them knows whether a browser or a script asks. A GET changes nothing
 	// that is stored.
@@ -64,8 +68,9 @@ type file struct{ name, kind, text string }
 func (a *Accounts) allRoutes() map[string]*route {
 	all := map[string]*route{}
 	for _, r := range []*route{
-		{name: "", who: forUsers, show: (*visit).showAccount},
-		{name: "me", who: forUsers, data: true, show: (*visit).showMe},
+		{name: "", who: forUsers, acting: true, show: (*visit).showAccount},
+		{name: "me", who: forUsers, acting: true, data: true, show: (*visit).showMe},
+		{name: stopActingRoute, do: (*visit).stopActing},
 
 		{name: "sign-up", show: (*visit).showSignUp, do: (*visit).signUp},
 		{name: "sign-up-sent", show: (*visit).showSignUpSent, do: (*visit).proveSignUp},
@@ -87,15 +92,15 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "address-cancel", who: forUsers, do: (*visit).cancelAddress},
 		{name: "address-undo", show: (*visit).showUndo, do: (*visit).undoAddress},
 
-		{name: "profile", who: forUsers, show: (*visit).showProfile, do: (*visit).changeProfile},
-		{name: "picture", who: forUsers, upload: maxPicture + maxBesidePicture, show: (*visit).showProfile, do: (*visit).changePicture},
-		{name: "passkeys", who: forUsers, show: (*visit).showPasskeys},
+		{name: "profile", who: forUsers, acting: true, show: (*visit).showProfile, do: (*visit).changeProfile},
+		{name: "picture", who: forUsers, acting: true, upload: maxPicture + maxBesidePicture, show: (*visit).showProfile, do: (*visit).changePicture},
+		{name: "passkeys", who: forUsers, acting: true, show: (*visit).showPasskeys},
 		{name: "passkey", who: forUsers, show: (*visit).showPasskeys, do: (*visit).changePasskey},
-		{name: "accounts", who: forUsers, show: (*visit).showLinked},
+		{name: "accounts", who: forUsers, acting: true, show: (*visit).showLinked},
 		{name: "unlink", who: forProven, do: (*visit).unlinkAccount},
-		{name: "devices", who: forUsers, show: (*visit).showDevices},
+		{name: "devices", who: forUsers, acting: true, show: (*visit).showDevices},
 		{name: "end-devices", who: forUsers, do: (*visit).endDevices},
-		{name: "data", who: forUsers, show: (*visit).showData},
+		{name: "data", who: forUsers, acting: true, show: (*visit).showData},
 
 		{name: "delete", who: forProven, show: (*visit).showDelete, do: (*visit).beginDeletion},
 		{name: "keep", show: (*visit).showKeep, do: (*visit).keep},
@@ -106,8 +111,8 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "second-factor-options", data: true, show: (*visit).secondOptions},
 		{name: "enrol", show: (*visit).showEnrol, do: (*visit).enrol},
 		{name: "totp", who: forProven, show: (*visit).showTOTP, do: (*visit).addTOTP},
-		{name: "activity", who: forUsers, show: (*visit).showActivity},
-		{name: "factors", who: forUsers, show: (*visit).showFactors},
+		{name: "activity", who: forUsers, acting: true, show: (*visit).showActivity},
+		{name: "factors", who: forUsers, acting: true, show: (*visit).showFactors},
 		{name: "factor", who: forUsers, show: (*visit).showFactors, do: (*visit).changeFactor},
 		{name: "remembered", who: forUsers, show: (*visit).showFactors, do: (*visit).forgetBrowsers},
 		{name: "recovery-codes", who: forProven, show: (*visit).showRecoveryCodes, do: (*visit).makeRecoveryCodes},
@@ -163,6 +168,10 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.route = a.routes[name]
+	if err := v.lookAtActing(); err != nil {
+		v.fail(err)
+		return
+	}
 	if v.route == nil {
 		v.fail(problemOf("not_found"))
 		return
@@ -202,7 +211,10 @@ func (v *visit) get() {
 }
 
 func (v *visit) post() {
-	err := v.admit()
+	err := v.onlyUser()
+	if err == nil {
+		err = v.admit()
+	}
 	if err == nil && v.route.give != nil {
 		var given *view
 		if given, err = v.route.give(v); err == nil {

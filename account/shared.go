@@ -76,10 +76,17 @@ func (v *visit) admit() error {
 	r := v.r.WithContext(context.WithValue(v.ctx, confirmingKey{}, true))
 	session, err := v.sessionOf(r)
 	if err != nil {
-		return unavailable(err)
+		return sessionFault(err)
 	}
 	if session == nil || session.User.ID == "" {
 		return problemOf("signed_out")
+	}
+	if session.Actor != nil { // act has asked about bans, and nothing can be confirmed
+		v.session = session
+		if !v.route.acting {
+			return problemOf("acting")
+		}
+		return nil
 	}
 	if banned, err := v.isBannedShared(v.ctx, session); err != nil {
 		return unavailable(err)

@@ -17,10 +17,12 @@ type site struct {
 	base   string // /auth
 	pages  map[string]*page.Pages
 	theme  pages.Theme
+
+	secureCookies pintle.SecureCookies
 }
 
 func newSite(cfg *pintle.Config) (*site, error) {
-	s := &site{base: "/auth", pages: map[string]*page.Pages{}, theme: cfg.Theme}
+	s := &site{base: "/auth", pages: map[string]*page.Pages{}, theme: cfg.Theme, secureCookies: cfg.SecureCookies}
 	if cfg.URL != "" {
 		u, err := url.Parse(cfg.URL)
 		if err != nil {

@@ -38,6 +38,9 @@ type visit struct {
 	session *pintle.Session // of routes that need one
 	stored  *pintle.User    // its user, once read
 
+	// acting is the session in which an operator acts as a user, or nil.
+	acting *pintle.Session
+
 	// unconfirmed reports that the session cannot be used before its user confirms it.
 	unconfirmed bool
 

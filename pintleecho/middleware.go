@@ -34,9 +34,12 @@ func Load(auth *pintle.Auth) echo.MiddlewareFunc {
 			if h := c.Request().Header; len(h["Cookie"]) == 0 && len(h["Authorization"]) == 0 && Session(c) == nil {
 				return next(c) // as Load itself does: an anonymous request costs nothing
 			}
-			ctx := c.Request().Context()
+			var ctx context.Context // of a request that goes on
 			load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 			call(c, func(r *http.Request) { load.ServeHTTP(c.Response(), r) })
+			if ctx == nil {
+				return nil // the response is written
+			}
 			c.SetRequest(c.Request().WithContext(ctx))
 			return next(c)
 		}

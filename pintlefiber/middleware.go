@@ -27,10 +27,10 @@ func Load(auth *pintle.Auth) fiber.Handler {
 		if h := &c.Request().Header; len(h.Peek(fiber.HeaderCookie)) == 0 && len(h.Peek(fiber.HeaderAuthorization)) == 0 && Session(c) == nil {
 			return c.Next() // as Load itself does: an anonymous request costs no copy
 		}
-		ctx := c.Context()
+		var ctx context.Context // of a request that goes on
 		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
-		if err := call(c, load.ServeHTTP); err != nil {
-			return err
+		if err := call(c, load.ServeHTTP); err != nil || ctx == nil {
+			return err // nil if the response is written
 		}
 		c.SetContext(ctx)
 		return c.Next()

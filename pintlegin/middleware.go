@@ -20,16 +20,21 @@ func Mount(router gin.IRoutes, path string, auth *pintle.Auth) {
 
 // Load reads the session of each request for [Session] and [Require], see
 // [pintle.Auth.Load]. Code that has the request's context gets it
-// with [pintle.SessionFrom].
+// with [pintle.SessionFrom]. The handlers after it do not run for a request that
+// [pintle.Auth.Load] answers.
 func Load(auth *pintle.Auth) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		// A session that the Load of another Auth found must not remain.
 		if len(c.Request.Header["Cookie"]) == 0 && len(c.Request.Header["Authorization"]) == 0 && Session(c) == nil {
 			return // as Load itself does: an anonymous request costs nothing
 		}
-		ctx := c.Request.Context()
+		var ctx context.Context // of a request that goes on
 		load := auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 		call(c, func(r *http.Request) { load.ServeHTTP(c.Writer, r) })
+		if ctx == nil {
+			c.Abort()
+			return
+		}
 		c.Request = c.Request.WithContext(ctx)
 	}
 }

@@ -313,6 +313,8 @@ func englishAccount() pages.AccountTexts {
 			"needs_second_factor": "This needs a second factor, and you have none yet. Add one first.",
 			"sign_in_again":       "Sign in again to confirm that it is you.",
 			"send_code":           "Send me a code by mail",
+			"acting_as":           "You act as %s.",
+			"acting_end":          "Stop acting",
 
 			"mail_ways":         "You can also sign in with: %s.",
 			"mail_time":         "Time: %s",
@@ -344,6 +346,8 @@ func englishAccount() pages.AccountTexts {
 			"last_sign_in":           "You could not sign in any more without it.",
 			"has_password":           "This account has a password. Change it instead.",
 			"refused":                "This is not possible here.",
+			"acting":                 "You act as another user. Nothing was done: only the user can do this.",
+			"acting_ended":           "You no longer act as the user. Nothing was done. Load the page again to go on as yourself.",
 			"not_confirmed":          "Tick the box to go on.",
 			"other_user":             "This belongs to another account. Sign in to the one whose address is to change.",
 			"address_taken":          "Another account has this address by now.",
@@ -446,7 +450,7 @@ func englishAccount() pages.AccountTexts {
 			"op_acting_begun":          "Support began to act as you",
 			"op_acting_ended":          "Support stopped acting as you",
 			"op_deleted":               "Support deleted the account",
-			"acting_request":           "Support opened a page as you",
+			"acting_request":           "Support sent a form as you",
 		},
 		Mails: map[string]pages.MailText{
 			"sign-up": {
@@ -649,6 +653,14 @@ func englishAccount() pages.AccountTexts {
 				Subject: "You were signed out at %s", Heading: "All devices were signed out",
 				Text: []string{"The operator of the site has ended your sessions. You can sign in again."}, Button: "Sign in",
 				Ignore: "If you do not know why, write to the operator.",
+			},
+			"acting-begun": {
+				Subject: "The operator acts as you at %s", Heading: "The operator acts as you",
+				Text: []string{
+					"A person of the operator of the site sees it as you see it now, and can do what you do, for a limited time. " +
+						"Your address, your password and how you sign in cannot be changed meanwhile.",
+				},
+				Button: "Sign in", Ignore: "If you did not ask for help, write to the operator. To end it, sign out everywhere.",
 			},
 			"factors-reset": {
 				Subject: "Your second factor at %s was removed", Heading: "Your second factor was removed",

@@ -291,7 +291,7 @@ func (p *Pages) Form(d FormPage) Page {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	policy := policy{styles: view.Styles, images: images, hasForm: len(b.all) > 0, settings: d.Nav != nil}
+	policy := policy{styles: view.Styles, images: images, hasForm: len(b.all) > 0 || d.Acting != nil, settings: d.Nav != nil}
 	policy.connects = slices.ContainsFunc(b.all, func(f Form) bool { return f.PasskeyOptionsURL != "" })
 	if d.Print != "" {
 		policy.script += printScript

@@ -27,7 +27,7 @@ func (p *Pages) notice(site Site, status int, n notice) Page {
 		Notice: n,
 		Alert:  n.root == "error",
 	}
-	return render(noticeTemplate, status, &view, policy{styles: view.Styles, images: p.theme.sources()})
+	return render(noticeTemplate, status, &view, policy{styles: view.Styles, images: p.theme.sources(), hasForm: site.Acting != nil})
 }
 
 // VerifyRequest returns the page after the request for a sign-in mail. It is

@@ -43,6 +43,8 @@ type Site struct {
 	SignInURL string
 	// Mail reports that people can sign in with a mail link here.
 	Mail bool
+	// Acting is the banner while an operator acts as a user, or nil.
+	Acting *Acting
 }
 
 // name returns what the pages call a site.
@@ -94,6 +96,7 @@ type frame struct {
 	Theme  theme
 	Styles []template.CSS
 	Script template.JS
+	Acting *actingView
 }
 
 // frame returns the frame of a page, which may need a further style sheet.
@@ -101,6 +104,9 @@ func (p *Pages) frame(site Site, root, heading string, own ...template.CSS) fram
 	title, name := heading, p.name(site)
 	if name != "" {
 		title += " · " + name
+	}
+	if site.Acting != nil {
+		own = append(own, actingSheet)
 	}
 	return frame{
 		T:      &p.texts,
@@ -110,6 +116,7 @@ func (p *Pages) frame(site Site, root, heading string, own ...template.CSS) fram
 		Title:  title,
 		Theme:  p.theme,
 		Styles: p.theme.styles(own...),
+		Acting: p.acting(site.Acting),
 	}
 }
 
