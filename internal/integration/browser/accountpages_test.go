@@ -93,6 +93,7 @@ func newPagesSite(t *testing.T, texts pages.Texts, sessions string) *pagesSite {
 			Remember:     func(context.Context, *pintle.PendingSignIn) (bool, error) { return true, nil },
 			MailFallback: func(context.Context, *pintle.PendingSignIn) (bool, error) { return true, nil },
 		},
+		Acting: account.Acting{Roles: []string{"support"}},
 	})
 	cfg.Accounts = accounts
 	var err error
@@ -107,6 +108,17 @@ func newPagesSite(t *testing.T, texts pages.Texts, sessions string) *pagesSite {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, `<!doctype html><html lang="en"><title>A form</title><form action="/vault" method="post"><button>Send</button></form>`)
 	})
+	// The operator of the session acts as a user.
+	mux.Handle("/act", s.auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u, err := s.store.UserByEmail(r.Context(), r.URL.Query().Get("email"))
+		if err == nil {
+			err = accounts.Operators().ActAs(w, r, u.ID, account.ActOptions{Reason: "ticket 7"})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		writePage(w, "Acting")
+	})))
 	// The session of a user who has given the proofs "by" a while ago.
 	mux.HandleFunc("/become", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -370,6 +382,7 @@ var tours = []struct {
 	{"a second factor that is required", (*tour).enrols},
 	{"confirming", (*tour).confirms},
 	{"confirming by other means", (*tour).confirmsOtherwise},
+	{"an operator who acts as a user", (*tour).acts},
 }
 
 func (v *tour) signsUp() {
@@ -817,6 +830,56 @@ func (v *tour) confirmsOtherwise() {
 	v.is("nothing-done", "a form that needs a fresh proof")
 	v.goes("/auth/account/password")
 	v.is("confirm", "before the password is changed")
+}
+
+// AC-192: each page has the banner while an operator acts as a user, and a form that ends it.
+func (v *tour) acts() {
+	v.t.Helper()
+	user, operator := v.site.seed("user@example.com", "", true), v.site.seed("support@example.com", "", true)
+	rows := v.site.store.AccountStore()
+	state, err := rows.State(v.t.Context(), operator.ID)
+	if err == nil {
+		state.Roles = []string{"support"}
+		err = rows.ChangeState(v.t.Context(), state)
+	}
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.becomes(operator.Email, "1m", "pwd", "otp")
+	v.goes("/act?email=" + user.Email)
+	has := func(banner bool) {
+		v.t.Helper()
+		shown := read(v.browserUser, chromedp.Evaluate[string](`document.querySelector(".pintle-acting")?.innerText ?? ""`))
+		if strings.Contains(shown, user.Email) != banner {
+			v.t.Errorf("the banner of %s is %q", v.address(), shown)
+		}
+	}
+	for _, at := range []struct{ path, name string }{
+		{"/auth/account", "account"}, {"/auth/account/devices", "devices"}, {"/auth/account/delete", "problem"}, {"/auth/signin", "signin"},
+		{"/auth/signout", "signout"}, {"/auth/error?error=Verification", "error"}, {"/auth/account/profile", "profile"},
+	} {
+		v.goes(at.path)
+		v.is(at.name, "while an operator acts as the user")
+		has(true)
+	}
+	v.sends("/account/profile", "name", "x")
+	v.is("problem", "a form that is for the user alone")
+	has(true)
+	v.goes("/auth/account/profile")
+	if _, err := rows.EndFlows(v.t.Context(), user.ID, "acting"); err != nil {
+		v.t.Fatal(err)
+	}
+	v.sends("/account/profile", "name", "x")
+	v.is("error", "a form that comes after the end")
+	v.goes("/auth/account")
+	v.is("account", "the operator again")
+	has(false)
+	v.goes("/act?email=" + user.Email)
+	v.goes("/auth/account")
+	v.sends("/account/stop-acting")
+	v.goes("/auth/account")
+	v.is("account", "after the button")
+	has(false)
 }
 
 // tourAll goes through all pages in one language.
