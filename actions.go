@@ -324,8 +324,7 @@ type StartOptions struct {
 }
 
 // StartSession starts a session of a user from the host's own handler, without a
-// sign-in: after a registration, for a native application, for an operator who
-// looks at the site as a user sees it, in a test. The caller has decided that the
+// sign-in: after a registration, for a native application, in a test. The caller has decided that the
 // client may act as u: no password is checked, and [Callbacks.SignIn],
 // [Callbacks.SyncUser] and [Callbacks.Hold] are not called.
 //

@@ -207,17 +207,20 @@ func (v *visit) describe(s *standing) map[string]any {
 	if s.password != nil {
 		password["changed"] = wireTime(time.UnixMilli(s.password.Step))
 	}
+	session := map[string]any{
+		"authTime": wireTime(facts.Time), "started": wireTime(facts.Started), "amr": nonNil(slices.Clone(facts.Methods)),
+		"acr":   textOrNil(v.Level(v.session).String()),
+		"fresh": v.levelSince(facts, accountDemand.since(0)) >= s.strongest,
+	}
+	if by := v.session.Actor; by != nil {
+		session["act"] = map[string]any{"sub": by.ID, "name": by.Name}
+	}
 	return map[string]any{
 		"user": map[string]any{
 			"id": s.user.ID, "name": textOrNil(s.user.Name), "email": textOrNil(s.user.Email), "image": textOrNil(s.user.Image),
 			"emailVerified": wireTime(s.user.EmailVerified),
 		},
-		"session": map[string]any{
-			"authTime": wireTime(facts.Time), "started": wireTime(facts.Started), "amr": nonNil(slices.Clone(facts.Methods)),
-			"acr":   textOrNil(v.Level(v.session).String()),
-			"fresh": v.levelSince(facts, accountDemand.since(0)) >= s.strongest,
-		},
-		"password": password, "factors": factors, "recoveryLeft": s.recovery, "rememberedDevices": s.browsers,
+		"session": session, "password": password, "factors": factors, "recoveryLeft": s.recovery, "rememberedDevices": s.browsers,
 	}
 }
 

@@ -1,6 +1,7 @@
 package pintleecho_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -88,5 +89,32 @@ func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
 	e.ServeHTTP(w, r)
 	if w.Code != http.StatusOK {
 		t.Errorf("status %d", w.Code)
+	}
+}
+
+// AC-191, AT-105
+func TestARequestThatLoadAnswersReachesNoHandler(t *testing.T) {
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}
+	cfg.Callbacks.Act = func(context.Context, *pintle.ActingRequest) (*pintle.Session, error) {
+		return nil, pintle.Code("ActingEnded")
+	}
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := echo.New()
+	e.Use(pintleecho.Load(auth))
+	e.POST("/pay", func(*echo.Context) error {
+		t.Error("the handler was called")
+		return nil
+	})
+	r, w := httptest.NewRequest(http.MethodPost, "http://localhost/pay", nil), httptest.NewRecorder()
+	r.Header.Set("Cookie", "pintle.acting=grant")
+	e.ServeHTTP(w, r)
+	if w.Code != http.StatusConflict {
+		t.Errorf("the status is %d", w.Code)
 	}
 }

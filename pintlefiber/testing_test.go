@@ -1,6 +1,7 @@
 package pintlefiber_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -96,5 +97,36 @@ func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("status %s", resp.Status)
+	}
+}
+
+// AC-191, AT-105
+func TestARequestThatLoadAnswersReachesNoHandler(t *testing.T) {
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}
+	cfg.Callbacks.Act = func(context.Context, *pintle.ActingRequest) (*pintle.Session, error) {
+		return nil, pintle.Code("ActingEnded")
+	}
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := fiber.New()
+	app.Use(pintlefiber.Load(auth))
+	app.Post("/pay", func(fiber.Ctx) error {
+		t.Error("the handler was called")
+		return nil
+	})
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/pay", nil)
+	r.Header.Set("Cookie", "pintle.acting=grant")
+	w, err := app.Test(r, fiber.TestConfig{Timeout: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	if w.StatusCode != http.StatusConflict {
+		t.Errorf("the status is %d", w.StatusCode)
 	}
 }

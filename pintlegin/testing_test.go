@@ -1,6 +1,7 @@
 package pintlegin_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -86,5 +87,30 @@ func TestTheSessionOfAnotherAuthEndsAtLoad(t *testing.T) {
 	router.ServeHTTP(w, r)
 	if w.Code != http.StatusOK {
 		t.Errorf("status %d", w.Code)
+	}
+}
+
+// AC-191, AT-105
+func TestARequestThatLoadAnswersReachesNoHandler(t *testing.T) {
+	gin.SetMode(gin.TestMode)
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}},
+		Secrets:   []string{"the output of: openssl rand -base64 33"},
+	}
+	cfg.Callbacks.Act = func(context.Context, *pintle.ActingRequest) (*pintle.Session, error) {
+		return nil, pintle.Code("ActingEnded")
+	}
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	router := gin.New()
+	router.Use(pintlegin.Load(auth))
+	router.POST("/pay", func(*gin.Context) { t.Error("the handler was called") })
+	r, w := httptest.NewRequest(http.MethodPost, "http://localhost/pay", nil), httptest.NewRecorder()
+	r.Header.Set("Cookie", "pintle.acting=grant")
+	router.ServeHTTP(w, r)
+	if w.Code != http.StatusConflict {
+		t.Errorf("the status is %d", w.Code)
 	}
 }

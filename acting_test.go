@@ -1,0 +1,194 @@
+package pintle_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
+)
+
+const actingEnded = pintle.Code("ActingEnded")
+
+// actingAuth is a service with an answer to requests with the cookie of an operator.
+func actingAuth(t testing.TB, act func(*pintle.ActingRequest) (*pintle.Session, error), changes ...func(*pintle.Config)) *pintle.Auth {
+	t.Helper()
+	cfg := pintle.Config{
+		Providers: []pintle.Provider{&pintle.Credentials{
+			Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
+				return &pintle.User{ID: "2", Name: "Bob"}, nil
+			},
+		}},
+		Secrets: []string{benchSecret}, Getenv: func(string) string { return "" },
+	}
+	cfg.Callbacks.Act = func(_ context.Context, a *pintle.ActingRequest) (*pintle.Session, error) { return act(a) }
+	for _, change := range changes {
+		change(&cfg)
+	}
+	auth, err := pintle.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth
+}
+
+// actingRequest is a request of the operator eve with the cookie.
+func actingRequest(t testing.TB, auth *pintle.Auth, method, path string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, http.NoBody)
+	authtest.SignIn(t, auth, r, &pintle.User{ID: "1", Name: "Eve"})
+	r.AddCookie(&http.Cookie{Name: "pintle.acting", Value: "grant"})
+	return r
+}
+
+func hasEnded(*pintle.ActingRequest) (*pintle.Session, error) { return nil, actingEnded }
+
+// AC-191, AT-105
+func TestARequestThatWasMeantForTheUserReachesNoHandler(t *testing.T) {
+	auth := actingAuth(t, hasEnded)
+	reached := false
+	app := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })
+	for name, h := range map[string]http.Handler{"Load": auth.Load(app), "Require": auth.Require(app), "both": auth.Load(auth.Require(app))} {
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			r, w := actingRequest(t, auth, method, "/"), httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != http.StatusConflict || w.Body.String() != `{"error":"acting_ended"}` || len(w.Header()["Set-Cookie"]) > 0 {
+				t.Errorf("%s: %s is answered with %d %q, and sets %q", name, method, w.Code, w.Body, w.Header()["Set-Cookie"])
+			}
+			if !strings.Contains(w.Header().Get("Cache-Control"), "no-store") {
+				t.Errorf("%s: a cache may keep the answer", name)
+			}
+		}
+		r, w := actingRequest(t, auth, http.MethodPost, "/"), httptest.NewRecorder()
+		r.Header.Set("Accept", "text/html")
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "You no longer act as the user.") {
+			t.Errorf("%s: a form is answered with %d %q", name, w.Code, w.Body)
+		}
+	}
+	if reached {
+		t.Error("a handler was called")
+	}
+	if s, err := auth.Session(actingRequest(t, auth, http.MethodPost, "/")); s != nil || !errors.Is(err, actingEnded) {
+		t.Errorf("Session returns %v, %v", s, err)
+	}
+	if s, err := auth.Session(actingRequest(t, auth, http.MethodGet, "/")); err != nil || s == nil || s.User.Name != "Eve" || s.Actor != nil {
+		t.Errorf("Session of a GET returns %v, %v", s, err)
+	}
+}
+
+// AC-191
+func TestTheApplicationAnswersRequestsThatWereMeantForTheUser(t *testing.T) {
+	var refused pintle.Refusal
+	auth := actingAuth(t, hasEnded, func(c *pintle.Config) {
+		c.Refuse = func(_ http.ResponseWriter, _ *http.Request, f pintle.Refusal) { refused = f }
+	})
+	auth.Load(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), actingRequest(t, auth, http.MethodPost, "/"))
+	if refused.Status != http.StatusConflict || refused.SignIn != "" || refused.Session != nil {
+		t.Errorf("the application is asked about %+v", refused)
+	}
+}
+
+// A store that does not answer: it is not known for whom the request is.
+func TestAnOperatorWhoMayActOrNotIsNobody(t *testing.T) {
+	auth := actingAuth(t, func(*pintle.ActingRequest) (*pintle.Session, error) { return nil, errors.New("away") })
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		w := httptest.NewRecorder()
+		auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if s := pintle.SessionFrom(r.Context()); s != nil {
+				t.Errorf("%s is of %v", method, s)
+			}
+		})).ServeHTTP(w, actingRequest(t, auth, method, "/"))
+		w = httptest.NewRecorder()
+		auth.Require(http.NotFoundHandler()).ServeHTTP(w, actingRequest(t, auth, method, "/"))
+		if w.Code != http.StatusServiceUnavailable || len(w.Header()["Set-Cookie"]) > 0 {
+			t.Errorf("%s is answered with %d, and sets %q", method, w.Code, w.Header()["Set-Cookie"])
+		}
+	}
+	for path, status := range map[string]int{"/auth/signin/credentials": 503, "/auth/callback/credentials": 503, "/auth/session": 503} {
+		w := httptest.NewRecorder()
+		auth.ServeHTTP(w, actingRequest(t, auth, http.MethodPost, path))
+		if w.Code != status {
+			t.Errorf("%s is answered with %d", path, w.Code)
+		}
+	}
+}
+
+// AT-104: a sign-in is the end of what the browser has of an operator.
+func TestASignInForgetsThatAnOperatorHasActed(t *testing.T) {
+	auth := actingAuth(t, hasEnded)
+	r, w := actingRequest(t, auth, http.MethodGet, "/"), httptest.NewRecorder()
+	if _, err := auth.SignIn(w, r, "credentials", pintle.SignInOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(w.Header()["Set-Cookie"], "\n"), "pintle.acting=;") {
+		t.Errorf("the sign-in sets %q", w.Header()["Set-Cookie"])
+	}
+}
+
+// A request without the cookie costs one look at the header.
+func TestARequestWithoutAnOperatorAllocatesNoMore(t *testing.T) {
+	count := func(auth *pintle.Auth) float64 {
+		r := actingRequest(t, auth, http.MethodGet, "/")
+		r.Header.Set("Cookie", strings.ReplaceAll(r.Header.Get("Cookie"), "; pintle.acting=grant", ""))
+		w := sink{http.Header{}}
+		h := auth.Load(auth.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if pintle.SessionFrom(r.Context()).User.Name != "Eve" {
+				t.Fatal("the browser is signed out")
+			}
+		})))
+		return testing.AllocsPerRun(100, func() {
+			clear(w.header)
+			h.ServeHTTP(w, r)
+		})
+	}
+	asked := actingAuth(t, func(*pintle.ActingRequest) (*pintle.Session, error) {
+		t.Error("Callbacks.Act is called without the cookie")
+		return nil, actingEnded
+	})
+	plain := actingAuth(t, nil, func(c *pintle.Config) { c.Callbacks.Act = nil })
+	if with, without := count(asked), count(plain); with != without {
+		t.Errorf("a request allocates %v times with Callbacks.Act, and %v times without", with, without)
+	}
+}
+
+// BenchmarkLoadNotActing is what [pintle.Callbacks].Act adds to BenchmarkLoad for requests that
+// have no cookie of an operator.
+func BenchmarkLoadNotActing(b *testing.B) {
+	benchmarkLoad(b, func(c *pintle.Config) {
+		c.Callbacks.Act = func(context.Context, *pintle.ActingRequest) (*pintle.Session, error) { return nil, actingEnded }
+	})
+}
+
+// AC-188: the session of the operator is extended as always, and the one of the user is not.
+func TestTheSessionOfAnOperatorWhoActsIsExtended(t *testing.T) {
+	end := time.Now().Add(time.Hour)
+	auth := actingAuth(t, func(a *pintle.ActingRequest) (*pintle.Session, error) {
+		if a.Session == nil || a.Session.User.Name != "Eve" {
+			t.Errorf("Act is asked about the session %v", a.Session)
+		}
+		return &pintle.Session{User: pintle.User{ID: "2", Name: "Bob"}, Expires: end, Actor: &pintle.Actor{ID: "1", Name: "Eve"}}, nil
+	}, func(c *pintle.Config) { c.Session.UpdateAge = -1 })
+	w := httptest.NewRecorder()
+	auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if s := pintle.SessionFrom(r.Context()); s == nil || s.User.Name != "Bob" || !s.Expires.Equal(end) {
+			t.Errorf("the session is %v", s)
+		}
+	})).ServeHTTP(w, actingRequest(t, auth, http.MethodGet, "/"))
+	lines := strings.Join(w.Header()["Set-Cookie"], "\n")
+	if !strings.Contains(lines, "authjs.session-token=") || strings.Contains(lines, "pintle.acting") || w.Header().Get("Pintle-Acting") != "1" {
+		t.Errorf("the answer has the header %v", w.Header())
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/", http.NoBody)
+	for _, c := range w.Result().Cookies() {
+		r.AddCookie(c)
+	}
+	if s, err := auth.Session(r); err != nil || s == nil || s.User.Name != "Eve" {
+		t.Errorf("the cookie of the session is of %v, %v", s, err)
+	}
+}
