@@ -54,9 +54,9 @@ func run(ctx context.Context, listen, dir string, log *slog.Logger) error {
 		return err // left by a run that was killed
 	}
 	db, err := ferretdb.New(&ferretdb.Config{
-		Listener:  ferretdb.ListenerConfig{Unix: socket},
-		Logger:    log,
-		Handler:   "sqlite",
+		Listener: ferretdb.ListenerConfig{Unix: socket},
+		Logger:   log,
+		Handler:  "sqlite",
 		// The data need not outlive the machine, only the process.
 		SQLiteURL: "file:" + dir + "/?_pragma=busy_timeout(10000)&_pragma=synchronous(off)",
 	})
