@@ -444,6 +444,7 @@ func (x *exchange) write(w http.ResponseWriter) {
 		// The handler may add to these: the values are its own.
 		h.Set("Cache-Control", "no-store")
 		h.Set("Vary", "Cookie, Accept")
+		x.varyByLanguage(h)
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	case x.action == actionProviders:
 		if x.URL == "" {

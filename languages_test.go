@@ -7,6 +7,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/pages"
+	"github.com/pintleauth/pintle/pages/translation"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -46,6 +47,63 @@ func TestPagesAreInTheLanguageThatTheBrowserPrefers(t *testing.T) {
 	}
 	if s := newSite(t).browser().get("/auth/signin", "Accept-Language", "de"); !strings.Contains(s.body, `lang="en"`) {
 		t.Error("a site in one language answers in another")
+	}
+}
+
+// Browsers name the region of a reader of Chinese, and texts name the script.
+func TestReadersOfChineseFindTheScriptOfTheirRegion(t *testing.T) {
+	for texts, wanted := range map[string]map[string]string{
+		"zh-Hans":    {"zh-CN": "zh-Hans", "zh-SG": "zh-Hans", "zh-Hans-CN": "zh-Hans", "zh": "zh-Hans", "zh-TW": "en", "zh-HK, en": "en"},
+		"zh-Hant":    {"zh-TW": "zh-Hant", "zh-MO": "zh-Hant", "zh-CN": "en"},
+		"zh-Hant-HK": {"zh-HK": "zh-Hant-HK", "zh-CN": "en"},
+		"zh-CN":      {"zh-CN": "zh-CN", "zh-TW": "en"},
+		"zh":         {"zh-TW": "zh"},
+	} {
+		s := newSite(t, func(s *site) { s.Languages = []pages.Texts{{Lang: texts}} })
+		for header, want := range wanted {
+			r := s.browser().get("/auth/signin", "Accept-Language", header)
+			if !strings.Contains(r.body, `<html lang="`+want+`"`) {
+				t.Errorf("with texts in %s, %q finds no page in %s", texts, header, want)
+			}
+		}
+	}
+}
+
+// A cache that keeps an answer in spite of no-store does not hand it to a reader of another
+// language.
+func TestARefusalVariesWithTheLanguage(t *testing.T) {
+	refusing := func(s *site) {
+		s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (pintle.Access, error) { return pintle.Access{}, nil }
+	}
+	for want, sites := range map[string][]func(*site){"Cookie": {refusing}, "Cookie, Accept-Language": {refusing, inLanguages}} {
+		b := newSite(t, sites...).browser()
+		b.signIn("ada")
+		r := b.get("/members", "Accept", "text/html").want(http.StatusForbidden)
+		if got := strings.Join(r.header["Vary"], ", "); got != want {
+			t.Errorf("Vary is %q, want %q", got, want)
+		}
+	}
+	page := withAccounts(func(http.ResponseWriter, *http.Request) {}, inLanguages)(t).browser().get("/auth/account")
+	if got := strings.Join(page.header["Vary"], ", "); got != "Cookie, Accept, Accept-Language" {
+		t.Errorf("on a page of an account Vary is %q", got)
+	}
+}
+
+// The texts of package translation and a browser that asks for them as browsers do.
+func TestAPageIsInEachLanguageOfPackageTranslation(t *testing.T) {
+	all := translation.All()
+	s := newSite(t, func(s *site) { s.Languages = all })
+	for _, texts := range all {
+		header := texts.Lang + ",en;q=0.5"
+		if texts.Lang == "zh-Hans" {
+			header = "zh-CN,en;q=0.5"
+		}
+		r := s.browser().get("/auth/signin", "Accept-Language", header).want(http.StatusOK)
+		for _, want := range []string{`<html lang="` + texts.Lang + `" dir="` + texts.Dir + `">`, "<h1>" + texts.SignInHeading + "</h1>"} {
+			if !strings.Contains(r.body, want) {
+				t.Errorf("%s: the page lacks %s", header, want)
+			}
+		}
 	}
 }
 

@@ -342,9 +342,15 @@ func (s *settings) pagesFor(r *http.Request) *page.Pages {
 	return s.languages[0].pages
 }
 
+// chineseScripts are the scripts in which the regions write Chinese, as the likely subtags
+// of Unicode have them. Browsers send "zh-CN", and texts are in "zh-Hans".
+//
+// https://www.unicode.org/reports/tr35/#Likely_Subtags
+var chineseScripts = map[string]string{"cn": "hans", "sg": "hans", "my": "hans", "tw": "hant", "hk": "hant", "mo": "hant"}
+
 // language returns the language for a tag: that of the tag, or else of a
 // beginning of it, or else one that begins with it, so that "de-AT" finds "de",
-// and "pt" finds "pt-br".
+// "pt" finds "pt-br", and "zh-CN" finds "zh-hans".
 //
 // https://www.rfc-editor.org/rfc/rfc4647#section-3.4
 func (s *settings) language(tag string) *language {
@@ -352,6 +358,14 @@ func (s *settings) language(tag string) *language {
 	if tag == "" {
 		return nil
 	}
+	if region, chinese := strings.CutPrefix(tag, "zh-"); chinese && chineseScripts[region] != "" {
+		return cmp.Or(s.lookUp(tag), s.lookUp("zh-"+chineseScripts[region]))
+	}
+	return s.lookUp(tag)
+}
+
+// lookUp finds a language by its tag in small letters.
+func (s *settings) lookUp(tag string) *language {
 	for part := tag; part != ""; {
 		for i := range s.languages {
 			if s.languages[i].tag == part {

@@ -107,6 +107,7 @@ func (a *Auth) allows(w http.ResponseWriter, r *http.Request) (*http.Request, bo
 	h := w.Header()
 	h.Set("Cache-Control", "private, no-cache, no-store")
 	h.Add("Vary", "Cookie")
+	s.varyByLanguage(h)
 	if access.Response != nil {
 		s.log.debug(r.Context(), "request answered by Callbacks.Authorized")
 		access.Response.ServeHTTP(w, known)

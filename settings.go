@@ -765,3 +765,11 @@ func (s *settings) site(r *http.Request) (origin.Origin, error) {
 	}
 	return site, nil
 }
+
+// varyByLanguage adds the header that Accept-Language decides, on a site in several
+// languages.
+func (s *settings) varyByLanguage(h http.Header) {
+	if len(s.languages) > 1 {
+		h.Add("Vary", "Accept-Language")
+	}
+}

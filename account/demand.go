@@ -292,6 +292,9 @@ func (a *Accounts) guardVisit(w http.ResponseWriter, r *http.Request) *visit {
 	// The answer depends on the session, so no cache may give it to others.
 	w.Header().Set("Cache-Control", "private, no-cache, no-store")
 	w.Header().Add("Vary", "Cookie, Accept")
+	if len(a.site.pages) > 1 {
+		w.Header().Add("Vary", "Accept-Language")
+	}
 	return v
 }
 
