@@ -30,6 +30,53 @@ var accountRaceChecks = []check{
 			t.same("the change that was made", fmt.Sprint(found.Version, " ", found.Must), fmt.Sprint(version+1, " ", winner))
 		}
 	}},
+	{"AT-101 of a ban and sign-ins at the same moment no session is left", func(t *tester) {
+		const signIns = 3
+		s := t.lister()
+		t.rows()
+		u := t.someone()
+		state := t.changeState(newState(u.ID))
+		for range 100 {
+			state.BannedUntil = time.Time{}
+			state = t.changeState(state)
+			for i, err := range race(func(i int) error {
+				switch {
+				case i > signIns:
+					return nil
+				case i == 0: // the ban first, and then the end of the sessions
+					banned := *state
+					banned.BannedUntil = accountstore.Forever
+					if err := t.rows().ChangeState(t.ctx, &banned); err != nil {
+						return err
+					}
+					_, err := s.EndUserSessions(t.ctx, u.ID, "")
+					return err
+				}
+				session := newSession(u.ID) // the session first, and then the look for a ban
+				if err := s.CreateSession(t.ctx, session); err != nil {
+					return err
+				}
+				read, err := t.rows().State(t.ctx, u.ID)
+				if err != nil || !read.BannedUntil.After(time.Now()) {
+					return err
+				}
+				if _, err := s.DeleteSession(t.ctx, session.Token); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+					return err
+				}
+				return nil
+			}) {
+				if err != nil {
+					t.Fatalf("writer %d: %v", i, err)
+				}
+			}
+			if left := len(t.listed(u.ID)); left > 0 {
+				t.Fatalf("the banned user has %d sessions: a sign-in has not seen a ban that ended the sessions before", left)
+			}
+			var err error
+			state, err = t.rows().State(t.ctx, u.ID)
+			t.ok("State", err)
+		}
+	}},
 	{"roles that are given at once are all given", func(t *tester) {
 		const givers = 8
 		t.rows()

@@ -66,6 +66,16 @@ func tornState(ctx context.Context, good accountstore.Store, s *accountstore.Sta
 }
 
 var stateMutants = []mutant{
+	stateWrites("a state is written a moment after its change has returned", func(ctx context.Context, good accountstore.Store, s *accountstore.State) error {
+		if now, err := good.State(ctx, s.UserID); err != nil || now.Version != s.Version {
+			return errors.Join(err, pintle.ErrConflict)
+		}
+		if s.BannedUntil.IsZero() {
+			return good.ChangeState(ctx, s)
+		}
+		time.AfterFunc(time.Millisecond, func() { _ = good.ChangeState(context.WithoutCancel(ctx), s) })
+		return nil
+	}, "AT-101 of a ban and sign-ins"),
 	altering("a user without a state is not found", func(good accountstore.Store) accountstore.Store {
 		return &faulty{Store: good, getState: func(ctx context.Context, userID string) (*accountstore.State, error) {
 			s, err := good.State(ctx, userID)
