@@ -519,7 +519,7 @@ func TestAnInvitationUnderAFormerSecretIsFound(t *testing.T) {
 	s.browser().get(third).post("/auth/account/sign-up-finish", "password", goodPassword).isSignedInAs("new@example.com")
 }
 
-// AC-193: an operator who may no longer give roles gives none by an invitation of before.
+// AT-140, AC-193: an operator who may no longer give roles gives none by an invitation of before.
 func TestAnOperatorWithoutTheRoleGivesNoRolesByAnInvitation(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

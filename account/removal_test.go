@@ -14,7 +14,7 @@ import (
 
 const atOneMoment = 64
 
-// AC-110: of any number of requests that remove the second factors of a user at one moment, none
+// AT-141, AC-110: of any number of requests that remove the second factors of a user at one moment, none
 // removes the last one of a user who needs one. Afterwards they can be removed one by one.
 func TestRequestsAtOneMomentLeaveTheLastSecondFactor(t *testing.T) {
 	t.Parallel()
