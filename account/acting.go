@@ -167,10 +167,19 @@ func (v *visit) checkActOptions(c *ActOptions) (err error) {
 	if most := v.o.Acting.maxAge(); c.For == 0 || c.For > most {
 		c.For = most
 	}
-	if to := c.ReturnTo; to != "" && (!strings.HasPrefix(to, "/") || v.onSite(to) == "") {
-		return fmt.Errorf("account: ActAs: ReturnTo is %q: give a path of this site", to)
+	if c.ReturnTo != "" && !isPathHere(c.ReturnTo) {
+		return fmt.Errorf("account: ActAs: ReturnTo is %q: give a path of this site", c.ReturnTo)
 	}
 	return nil
+}
+
+// isPathHere reports whether a redirect to a text stays on this site. Browsers drop tabs and line
+// breaks, and take "\" for "/", so "//" may appear where no one has written it.
+//
+// https://url.spec.whatwg.org/#concept-basic-url-parser
+func isPathHere(text string) bool {
+	return strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") &&
+		!strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == '\\' || c == 0x7f })
 }
 
 // actingOperator returns the session of the operator if the operator may act as a user now.

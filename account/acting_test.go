@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -724,4 +725,46 @@ func TestASessionInWhichAnOperatorActsHasNoDataOfTheOperator(t *testing.T) {
 		b.get("/editors").want(http.StatusOK).says("inside")
 		b.get("/support").want(http.StatusForbidden).says("pintle-acting")
 	})
+}
+
+// AC-190
+func TestTheWayBackFromActingStaysOnTheSite(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	for _, to := range []string{"https://evil.example/", "//evil.example", "/\\evil.example", "/\t/evil.example", "home"} {
+		w, r := httptest.NewRecorder(), d.browser().request(http.MethodPost, "/", nil)
+		err := d.accounts.Operators().ActAs(w, r, d.user.ID, account.ActOptions{Reason: "ticket 7", ReturnTo: to})
+		if err == nil || !strings.Contains(err.Error(), "ReturnTo") {
+			t.Errorf("the way back %q is answered with %v", to, err)
+		}
+	}
+}
+
+// AC-187: what an operator decides about the user is done also in a request in which the operator
+// acts as the user.
+func TestAnActOfAnOperatorIsNotHalfDoneWhileActing(t *testing.T) {
+	for name, act := range map[string]func(*account.Operators, context.Context, string) error{
+		"ban": func(o *account.Operators, ctx context.Context, id string) error {
+			return o.Ban(ctx, id, time.Time{}, "")
+		},
+		"sign-out": func(o *account.Operators, ctx context.Context, id string) error { return o.SignOut(ctx, id) },
+		"deletion": func(o *account.Operators, ctx context.Context, id string) error {
+			return o.Delete(ctx, id, time.Time{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBothKinds(t, func(t *testing.T, tokens bool) {
+				d := newDesk(t, tokens)
+				own := d.browser().startSession(d.user, 0, "pwd").isSignedInAs(ada)
+				d.mux.Handle("/decide", d.auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					d.done(act(d.accounts.Operators(), account.WithOperator(r.Context(), d.operator.ID), d.user.ID))
+				})))
+				d.begin().get("/decide").want(http.StatusOK)
+				own.isSignedInAs("")
+				if name == "deletion" && d.site.user(ada) != nil {
+					t.Error("the user is still there")
+				}
+			})
+		})
+	}
 }
