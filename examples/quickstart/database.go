@@ -20,7 +20,7 @@ func defaultDatabase() string {
 	return filepath.Join(dir, "pintle", "quickstart.db")
 }
 
-// openDatabase opens a file with the tables of Pintle and one of the application.
+// openDatabase opens a file with the tables of Pintle.
 func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
@@ -41,11 +41,7 @@ func openDatabase(ctx context.Context, file string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = sqlstore.Migrate(ctx, db, sqlstore.SQLite)
-	if err == nil {
-		_, err = db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS passwords (user_id TEXT PRIMARY KEY, hash TEXT NOT NULL)")
-	}
-	if err != nil {
+	if err := sqlstore.Migrate(ctx, db, sqlstore.SQLite); err != nil {
 		_ = db.Close() // the first error is the one to report
 		return nil, err
 	}

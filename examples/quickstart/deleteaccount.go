@@ -20,9 +20,6 @@ func (s *site) delete(w http.ResponseWriter, r *http.Request) {
 	user := pintle.SessionFrom(r.Context()).User
 	err := s.auth.DeleteUser(r.Context(), user.ID)
 	if err == nil || errors.Is(err, pintle.ErrNotFound) { // deleted before, perhaps in another tab
-		err = s.people.forget(r.Context(), user.ID)
-	}
-	if err == nil {
 		_, err = s.auth.SignOut(w, r, pintle.SignOutOptions{RedirectTo: "/"}) // clears the cookie
 	}
 	if err != nil {

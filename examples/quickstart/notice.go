@@ -23,6 +23,8 @@ var done = map[string]string{
 	"passkey-added":   "You can sign in with that passkey from now on.",
 	"passkey-renamed": "The passkey has a new name.",
 	"passkey-removed": "You can no longer sign in with that passkey. Your device may still show it: remove it there, too.",
+	"banned":          "That user is signed out, and cannot sign in for a day.",
+	"unbanned":        "That user can sign in again.",
 	"deleted":         "Your account is deleted, and you are signed out everywhere.",
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
 )
 
 //go:embed *.html passkeys.js style.css
@@ -18,7 +19,7 @@ var pages = template.Must(template.ParseFS(files, "*.html"))
 type site struct {
 	auth     *pintle.Auth
 	strategy pintle.SessionStrategy
-	people   *people
+	users    *account.Accounts
 
 	// policy is the Content-Security-Policy of the pages.
 	policy string
@@ -27,8 +28,8 @@ type site struct {
 // newSite routes requests. auth serves its own below /auth/; for all others it
 // looks up the session first. Requests forged by other sites end here, as the
 // forms below rely on.
-func newSite(auth *pintle.Auth, strategy pintle.SessionStrategy, p *people, idp string) http.Handler {
-	s := &site{auth: auth, strategy: strategy, people: p}
+func newSite(auth *pintle.Auth, strategy pintle.SessionStrategy, users *account.Accounts, idp string) http.Handler {
+	s := &site{auth: auth, strategy: strategy, users: users}
 	// Only our style sheet and our script load, which requests the options of a
 	// passkey from Pintle. form-action includes the identity provider, since
 	// browsers apply it to the redirects of a form, too.
@@ -37,6 +38,8 @@ func newSite(auth *pintle.Auth, strategy pintle.SessionStrategy, p *people, idp 
 	own.HandleFunc("GET /{$}", s.home)
 	own.Handle("/account", auth.Require(s.accountPages()))
 	own.Handle("/account/", auth.Require(s.accountPages()))
+	own.Handle("/operators", s.operatorPages())
+	own.Handle("/operators/", s.operatorPages())
 	own.HandleFunc("POST /signout", s.signOut)
 	own.Handle("GET /style.css", http.FileServerFS(files))
 	own.Handle("GET /passkeys.js", http.FileServerFS(files))

@@ -10,15 +10,29 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/examples/e2eclient"
-	"github.com/pintleauth/pintle/password"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// startSite starts the site and returns its configuration, with which a test can
-// sign a user in.
+// A started site has what a test needs to sign a user in, and to read the mails.
+type started struct {
+	*httptest.Server
+	auth     *pintle.Auth
+	store    pintle.Store
+	accounts *account.Accounts
+	box      *mailbox
+}
+
+// startSite starts the site for a test.
 func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server, *pintle.Auth) {
+	t.Helper()
+	s := start(t, strategy)
+	return s.Server, s.auth
+}
+
+func start(t *testing.T, strategy pintle.SessionStrategy) *started {
 	t.Helper()
 	idp := authtest.Start(t, authtest.Options{AutoConsent: true})
 	db, err := openDatabase(t.Context(), filepath.Join(t.TempDir(), "quickstart.db"))
@@ -27,14 +41,18 @@ func startSite(t *testing.T, strategy pintle.SessionStrategy) (*httptest.Server,
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	store := sqlstore.New(db, sqlstore.SQLite)
-	folk := &people{db: db, users: store, passwords: &password.Hasher{}}
-	auth, err := pintle.New(config(store, sqlstore.NewRevocations(db, sqlstore.SQLite), folk, idp, "a secret of at least 32 characters", strategy))
+	if err := createDemoUsers(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
+	box := &mailbox{}
+	accounts := newAccounts(box.deliver)
+	auth, err := pintle.New(config(store, sqlstore.NewRevocations(db, sqlstore.SQLite), accounts, idp, "a secret of at least 32 characters", strategy))
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(newSite(auth, strategy, folk, idp.Issuer))
+	srv := httptest.NewServer(newSite(auth, strategy, accounts, idp.Issuer))
 	t.Cleanup(srv.Close)
-	return srv, auth
+	return &started{Server: srv, auth: auth, store: store, accounts: accounts, box: box}
 }
 
 func TestMembersSeeAndChangeTheirSession(t *testing.T) {

@@ -20,9 +20,9 @@ func (v *browserUser) labelled(label string) {
 func (v *browserUser) asMary(q *quickstart) {
 	v.t.Helper()
 	v.open(q.url + "/account")
-	v.fill("E-mail", "mary@example.com")
+	v.fill("Email", "mary@example.com")
 	v.fill("Password", "ammonite and belemnite")
-	v.press("Sign in with password")
+	v.press("Sign in with Password")
 	v.isAt("/account")
 }
 

@@ -19,9 +19,9 @@ func TestTheBrowserKeepsTheSessionFromScripts(t *testing.T) {
 		q := startQuickstart(t, sessions)
 		v := newBrowserUser(t)
 		v.open(q.url + "/account")
-		v.fill("E-mail", "mary@example.com")
+		v.fill("Email", "mary@example.com")
 		v.fill("Password", "ammonite and belemnite")
-		v.press("Sign in with password")
+		v.press("Sign in with Password")
 
 		kept := v.cookies(q.url)
 		for _, name := range []string{"authjs.session-token", "authjs.csrf-token", "authjs.callback-url"} {

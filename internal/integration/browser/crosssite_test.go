@@ -45,9 +45,9 @@ func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
 
 	v := newBrowserUser(t)
 	v.open(q.url + "/account")
-	v.fill("E-mail", "mary@example.com")
+	v.fill("Email", "mary@example.com")
 	v.fill("Password", "ammonite and belemnite")
-	v.press("Sign in with password")
+	v.press("Sign in with Password")
 
 	origins := map[string]string{
 		"same site, other port": strings.Replace(evil.URL, "127.0.0.1", "localhost", 1),

@@ -28,9 +28,9 @@ func (v *browserUser) withPasskeys() *browserUser {
 func (v *browserUser) signInAs(q *quickstart, email, password string) {
 	v.t.Helper()
 	v.open(q.url + "/account")
-	v.fill("E-mail", email)
+	v.fill("Email", email)
 	v.fill("Password", password)
-	v.press("Sign in with password")
+	v.press("Sign in with Password")
 	v.isAt("/account")
 }
 

@@ -32,9 +32,9 @@ func journey(v *browserUser, q *quickstart) {
 	v.sees("You are not signed in", "mary@example.com")
 	v.press("page for members")
 	v.isAt("/auth/signin")
-	v.fill("E-mail", "Mary@Example.com") // users write their address in any case
+	v.fill("Email", "Mary@Example.com") // users write their address in any case
 	v.fill("Password", "ammonite and belemnite")
-	v.press("Sign in with password")
+	v.press("Sign in with Password")
 
 	v.isAt("/account")
 	v.sees("Mary Anning", "mary@example.com", `"name": "Mary Anning"`)
@@ -82,18 +82,18 @@ func TestAWrongPasswordIsSaidAndTheRightOneStillWorks(t *testing.T) {
 		v := newBrowserUser(t)
 		v.open(q.url + "/account")
 		for _, wrong := range [][2]string{{"mary@example.com", "the moving finger writes"}, {"unknown@example.com", "ammonite and belemnite"}} {
-			v.fill("E-mail", wrong[0])
+			v.fill("Email", wrong[0])
 			v.fill("Password", wrong[1])
-			v.press("Sign in with password")
+			v.press("Sign in with Password")
 			v.isAt("/auth/signin")
 			v.sees("Sign-in failed. Check what you entered and try again.")
 		}
 		if v.session(q.url) != nil {
 			t.Error("a user with a wrong password is signed in")
 		}
-		v.fill("E-mail", "omar@example.com")
+		v.fill("Email", "omar@example.com")
 		v.fill("Password", "the moving finger writes")
-		v.press("Sign in with password")
+		v.press("Sign in with Password")
 		v.isAt("/account") // the way back survives the mistakes
 		v.sees("Omar Khayyam")
 	})
@@ -111,9 +111,9 @@ func TestSessionsSurviveARestart(t *testing.T) {
 		}
 		v := newBrowserUser(t)
 		v.open(q.url + "/account")
-		v.fill("E-mail", "mary@example.com")
+		v.fill("Email", "mary@example.com")
 		v.fill("Password", "ammonite and belemnite")
-		v.press("Sign in with password")
+		v.press("Sign in with Password")
 		v.fill("Display name", "Mary A.")
 		v.press("Save")
 
