@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,6 +88,7 @@ func newPagesSite(t *testing.T, texts pages.Texts, sessions string) *pagesSite {
 			{Name: "name", Label: nameLabel, Attributes: map[string]string{"required": "", "autocomplete": "name"}},
 			{Name: "news", Label: newsLabel, Type: "checkbox"},
 		}},
+		Pictures: account.Pictures{Store: func(context.Context, *pintle.User, *account.Picture) (string, error) { return "/picture", nil }},
 		SecondFactor: account.SecondFactor{
 			Required: func(_ context.Context, p *pintle.PendingSignIn) (bool, error) {
 				return strings.HasPrefix(p.User.Email, "admin"), nil
@@ -312,6 +315,19 @@ func (v *tour) sends(action string, pairs ...string) {
 		form.noValidate = true;
 		form.requestSubmit();
 	}; undefined`, text, action)))
+}
+
+// onePixel is a picture.
+const onePixel = "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+
+// chooses gives the field for a picture a file with a text.
+func (v *tour) chooses(text string) {
+	v.t.Helper()
+	file := filepath.Join(v.t.TempDir(), "picture.gif")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		v.t.Fatal(err)
+	}
+	v.do("choose a file", chromedp.SetUploadFiles("input[name=picture]", []string{file}))
 }
 
 // becomes starts the session of a user.
@@ -598,6 +614,12 @@ func (v *tour) leaves() {
 	v.is("profile", "no name")
 	v.sends("/account/profile", "name", "‹1›")
 	v.is("profile", "the name is saved")
+	v.chooses("<svg/>")
+	v.sends("/account/picture")
+	v.is("profile", "the file is no picture")
+	v.chooses(onePixel)
+	v.sends("/account/picture")
+	v.is("profile", "the picture is uploaded")
 	v.goes("/auth/account/export")
 	v.is("export", "the form")
 	v.goes("/auth/account/delete")
@@ -896,7 +918,7 @@ func tourAll(t *testing.T, texts pages.Texts, look func(v *tour, what string)) {
 	}
 	all.areNeitherKeptNorFramed(t)
 	// Forms of other pages, and the page of another configuration, whose form is that of "delete".
-	parts := []string{"password-remove", "sign-up-new", "profile-picture", "delete-now", "devices-others", "devices-all"}
+	parts := []string{"password-remove", "sign-up-new", "profile-picture", "profile-upload", "delete-now", "devices-others", "devices-all"}
 	for name := range page.English().Account.Pages {
 		if !shown[name] && !slices.Contains(parts, name) {
 			t.Errorf("no tour comes to the page %q", name)

@@ -148,7 +148,7 @@ var arabic = pages.Texts{
 			"name":             "الاسم",
 			"profile":          "ملفك",
 			"picture":          "الصورة",
-			"picture_hint":     "صورة بصيغة PNG أو JPEG أو GIF أو WebP، لا تزيد على ميغابايت واحد ولا على 4096 × 4096 بكسل.",
+			"picture_hint":     "صورة لا تزيد على ميغابايت واحد، ولا على 4096 بكسل في كل اتجاه.",
 			"export":           "تنزيل بياناتك",
 			"delete":           "حذف حسابك",
 			"delete_confirmed": "أريد حذف حسابي",
