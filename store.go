@@ -205,8 +205,8 @@ type Store interface {
 
 	// What several processes agree on
 
-	// SharedState returns where the processes of a site agree on what is used up and
-	// what is under way, or nil if the store has no room for it. The store that InTx
+	// SharedState returns where the processes of a site agree on what is used up,
+	// what is under way and how many attempts there were, or nil if the store has no room for it. The store that InTx
 	// gives to f has none: what was decided stays decided if the transaction fails.
 	SharedState() sharedstate.Store
 
@@ -224,8 +224,8 @@ type Store interface {
 	// What has expired: Features.Sweep
 
 	// Sweep removes at most limit expired sessions, mail links, flows and factors of
-	// AccountStore, records of ProviderSessions, and keys and leases of SharedState,
-	// and states and factors of users who are gone, and returns how many it removed. A
+	// AccountStore, records of ProviderSessions, and keys, leases and counts of
+	// SharedState, and states and factors of users who are gone, and returns how many it removed. A
 	// result below limit means that nothing is left to remove.
 	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
 

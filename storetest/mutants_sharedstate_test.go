@@ -19,6 +19,30 @@ type mutantState struct {
 	lease   func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner, d time.Duration) (bool, error)
 	release func(ctx context.Context, k sharedstate.Key, o sharedstate.Owner) error
 	sweep   func(before time.Time)
+
+	take, wait func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error)
+	giveBack   func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) error
+}
+
+func (m *mutantState) Take(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	if m.take != nil {
+		return m.take(ctx, k, r)
+	}
+	return m.SharedState.Take(ctx, k, r)
+}
+
+func (m *mutantState) Wait(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	if m.wait != nil {
+		return m.wait(ctx, k, r)
+	}
+	return m.SharedState.Wait(ctx, k, r)
+}
+
+func (m *mutantState) GiveBack(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) error {
+	if m.giveBack != nil {
+		return m.giveBack(ctx, k, r)
+	}
+	return m.SharedState.GiveBack(ctx, k, r)
 }
 
 func (m *mutantState) Once(ctx context.Context, k sharedstate.Key, until time.Time) (bool, error) {
@@ -232,8 +256,202 @@ var sharedStateMutants = []struct {
 	}, "whose context has ended"},
 }
 
+var countMutants = []struct {
+	name    string
+	change  func(*mutantState)
+	noticed string
+}{
+	{"allows all attempts", func(m *mutantState) {
+		m.take = func(ctx context.Context, _ sharedstate.Key, _ sharedstate.Rate) (time.Duration, error) {
+			return 0, ctx.Err()
+		}
+	}, "a burst is allowed"},
+	{"allows no attempt", func(m *mutantState) {
+		m.take = func(ctx context.Context, _ sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			return r.Every, ctx.Err()
+		}
+	}, "a burst is allowed"},
+	{"cuts the keys of counts", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			k[len(k)-1] = 0
+			return m.SharedState.Take(ctx, k, r)
+		}
+	}, "other keys have their own"},
+	{"ends keys at a zero byte", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			if k[len(k)-1] == 0 {
+				return 0, ctx.Err()
+			}
+			return m.SharedState.Take(ctx, k, r)
+		}
+	}, "a key of any bytes has a count"},
+	{"counts what it rejects", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			wait, err := m.SharedState.Take(ctx, k, r)
+			if wait > 0 {
+				r.Burst += 1000
+				_, err = m.SharedState.Take(ctx, k, r)
+			}
+			return wait, err
+		}
+	}, "beyond the rate counts nothing"},
+	{"is slower than the rate", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			wait, err := m.SharedState.Take(ctx, k, sharedstate.Rate{Burst: r.Burst, Every: 2 * r.Every})
+			return wait / 2, err
+		}
+	}, "is enough for one attempt"},
+	{"is a fifth faster than the rate", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			return m.SharedState.Take(ctx, k, sharedstate.Rate{Burst: r.Burst, Every: r.Every * 4 / 5})
+		}
+	}, "within 10 %"},
+	{"takes a burst of zero for no limit", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			if r.Burst < 1 {
+				return 0, ctx.Err()
+			}
+			return m.SharedState.Take(ctx, k, r)
+		}
+	}, "less than one attempt"},
+	{"adds a negative interval", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			if r.Every < 0 {
+				return time.Hour, m.SharedState.GiveBack(ctx, k, r)
+			}
+			if r.Every < time.Millisecond {
+				r.Every = time.Hour
+			}
+			return m.SharedState.Take(ctx, k, r)
+		}
+	}, "or of no time"},
+	{"lets large rates overflow", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			if time.Duration(r.Burst)*r.Every/max(r.Every, 1) != time.Duration(r.Burst) {
+				return 0, ctx.Err()
+			}
+			return m.SharedState.Take(ctx, k, r)
+		}
+	}, "of any size"},
+	{"gives nothing back", func(m *mutantState) {
+		m.giveBack = func(ctx context.Context, _ sharedstate.Key, _ sharedstate.Rate) error { return ctx.Err() }
+	}, "given back is allowed again"},
+	{"gives all back", func(m *mutantState) {
+		m.giveBack = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) error {
+			r.Every *= 1000
+			return m.SharedState.GiveBack(ctx, k, r)
+		}
+	}, "given back is allowed again"},
+	{"fails to give back what was not taken", func(m *mutantState) {
+		m.giveBack = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) error {
+			if wait, err := m.SharedState.Wait(ctx, k, sharedstate.Rate{Burst: 1, Every: r.Every}); err != nil || wait == 0 {
+				return fmt.Errorf("there is no count: %w", err)
+			}
+			return m.SharedState.GiveBack(ctx, k, r)
+		}
+	}, "was not taken cannot be given back"},
+	{"lends what was not taken", func(m *mutantState) {
+		var under sync.Mutex
+		lent := map[sharedstate.Key]int{}
+		m.giveBack = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) error {
+			under.Lock()
+			defer under.Unlock()
+			lent[k]++
+			return m.SharedState.GiveBack(ctx, k, r)
+		}
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			under.Lock()
+			defer under.Unlock()
+			wait, err := m.SharedState.Take(ctx, k, r)
+			if wait > 0 && lent[k] > 2 {
+				lent[k]--
+				return 0, err
+			}
+			return wait, err
+		}
+	}, "was not taken cannot be given back"},
+	{"counts when it is asked for the wait", func(m *mutantState) {
+		m.wait = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			return m.SharedState.Take(ctx, k, r)
+		}
+	}, "Wait returns what Take would return"},
+	{"knows no wait", func(m *mutantState) {
+		m.wait = func(ctx context.Context, _ sharedstate.Key, _ sharedstate.Rate) (time.Duration, error) {
+			return 0, ctx.Err()
+		}
+	}, "Wait returns what Take would return"},
+	{"sweeps counts by the clock of the process", func(m *mutantState) {
+		m.sweep = func(before time.Time) {
+			if before.After(time.Now().Add(time.Hour)) {
+				m.SharedState = &memstore.SharedState{}
+			}
+		}
+	}, "a sweep forgets no count"},
+	{"has one place for keys and counts", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			if _, err := m.SharedState.Once(ctx, k, time.Now().Add(time.Hour)); err != nil {
+				return 0, err
+			}
+			return m.SharedState.Take(ctx, k, r)
+		}
+	}, "a key, a lease and a count"},
+	{"looks first and counts then", func(m *mutantState) {
+		var l looks[int]
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			n, _ := l.get(k)
+			if n >= r.Burst || ctx.Err() != nil {
+				return r.Every, ctx.Err()
+			}
+			l.set(k, n+1)
+			return 0, nil
+		}
+	}, "of 64 attempts at once"},
+	{"begins a count that is past in two steps", func(m *mutantState) {
+		var l looks[bool]
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			if past, _ := l.get(k); past {
+				l.set(k, false)
+				return 0, ctx.Err()
+			}
+			return m.SharedState.Take(ctx, k, r)
+		}
+		m.giveBack = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) error {
+			l.set(k, true)
+			return m.SharedState.GiveBack(ctx, k, r)
+		}
+	}, "at a count that is past"},
+	{"loses one of two that are given back at once", func(m *mutantState) {
+		var under sync.Mutex
+		m.giveBack = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) error {
+			if !under.TryLock() {
+				return ctx.Err()
+			}
+			defer under.Unlock()
+			time.Sleep(time.Millisecond)
+			return m.SharedState.GiveBack(ctx, k, r)
+		}
+	}, "given back at once"},
+	{"counts although the context has ended", func(m *mutantState) {
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			wait, err := m.SharedState.Take(context.WithoutCancel(ctx), k, r)
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			return wait, err
+		}
+	}, "a call to count whose context has ended"},
+	{"gives back although the context has ended", func(m *mutantState) {
+		m.giveBack = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) error {
+			if err := m.SharedState.GiveBack(context.WithoutCancel(ctx), k, r); err != nil {
+				return err
+			}
+			return ctx.Err()
+		}
+	}, "a call to count whose context has ended"},
+}
+
 func TestEveryMutantOfASharedStateIsNoticed(t *testing.T) {
-	for _, m := range sharedStateMutants {
+	for _, m := range append(sharedStateMutants, countMutants...) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			var failed []string

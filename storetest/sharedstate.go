@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -74,7 +75,10 @@ type sharedCheck struct {
 	run  func(*sharedTester)
 }
 
-var sharedStateChecks = []sharedCheck{
+var sharedStateChecks = slices.Concat(decisionChecks, countChecks)
+
+// decisionChecks are the promises of keys and leases.
+var decisionChecks = []sharedCheck{
 	{"a key is used once, and other keys are not", func(t *sharedTester) {
 		k := newKey()
 		t.first(k, soon())

@@ -11,20 +11,21 @@ import (
 	"github.com/pintleauth/pintle/sharedstate"
 )
 
-// maxShared is how many keys a SharedState keeps, and how many leases: about 40 MB.
+// maxShared is how many keys a SharedState keeps, and how many leases and counts.
 const maxShared = 1 << 18
 
 var errFull = errors.New("there are too many that have not expired")
 
 // A SharedState is a [sharedstate.Store] in memory, for a program of one process. The
 // zero value is empty and ready to use. It forgets what has expired with the next call,
-// and keeps at most 262,144 keys and as many leases: beyond that calls fail, so that no
-// key is forgotten before its time.
+// and keeps at most 262,144 keys, as many leases and as many counts: beyond that calls
+// fail, so that none is forgotten before its time.
 type SharedState struct {
 	sharedstate.Unimplemented
 	mu     sync.Mutex
 	used   expiring[struct{}]
 	leases expiring[sharedstate.Owner]
+	counts expiring[struct{}]
 }
 
 var _ sharedstate.Store = (*SharedState)(nil)
@@ -80,6 +81,67 @@ func (s *SharedState) Release(ctx context.Context, key sharedstate.Key, owner sh
 	defer s.mu.Unlock()
 	if held := s.leases.rows[key]; held != nil && held.value == owner {
 		s.leases.remove(held)
+	}
+	return nil
+}
+
+// Take implements [sharedstate.Store].
+func (s *SharedState) Take(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.counts.forget(now)
+	if wait := s.wait(key, r, now); wait > 0 {
+		return wait, nil
+	}
+	count := now
+	if row := s.counts.rows[key]; row != nil {
+		count = row.expires
+	}
+	every, _ := r.Milliseconds()
+	if err := s.counts.put(key, struct{}{}, count.Add(time.Duration(every)*time.Millisecond)); err != nil {
+		return 0, fmt.Errorf("memstore: count an attempt: %w", err)
+	}
+	return 0, nil
+}
+
+// Wait implements [sharedstate.Store].
+func (s *SharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wait(key, r, time.Now()), nil
+}
+
+func (s *SharedState) wait(key sharedstate.Key, r sharedstate.Rate, now time.Time) time.Duration {
+	row := s.counts.rows[key]
+	if row == nil {
+		return 0
+	}
+	_, ahead := r.Milliseconds()
+	return max(row.expires.Sub(now)-time.Duration(ahead)*time.Millisecond, 0)
+}
+
+// GiveBack implements [sharedstate.Store].
+func (s *SharedState) GiveBack(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.forget(time.Now())
+	row := s.counts.rows[key]
+	if row == nil {
+		return nil
+	}
+	every, _ := r.Milliseconds()
+	if err := s.counts.put(key, struct{}{}, row.expires.Add(-time.Duration(every)*time.Millisecond)); err != nil {
+		return fmt.Errorf("memstore: give an attempt back: %w", err) // unreachable: the row is there
 	}
 	return nil
 }

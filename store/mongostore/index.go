@@ -56,6 +56,7 @@ func (s *Store) needs() []need {
 		{collection: s.signIns.ends, fields: []string{"expires"}},
 		{collection: s.shared.once, fields: []string{"expires"}},
 		{collection: s.shared.leases, fields: []string{"expires"}},
+		{collection: s.shared.counts, fields: []string{"expires"}},
 	}
 }
 

@@ -3,6 +3,7 @@ package mongostore
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,8 +20,8 @@ import (
 // Its methods may be called concurrently.
 type SharedState struct {
 	sharedstate.Unimplemented
-	db           *mongo.Database
-	once, leases *mongo.Collection
+	db                   *mongo.Database
+	once, leases, counts *mongo.Collection
 }
 
 var _ sharedstate.Store = (*SharedState)(nil)
@@ -112,7 +113,78 @@ func (s *SharedState) Release(ctx context.Context, key sharedstate.Key, owner sh
 	return fail(ctx, "release a lease", err)
 }
 
-// Sweep removes keys and leases that have expired, by the clock of the server and before
+// Take implements [sharedstate.Store], in two round trips for a new count and in three for one
+// that is under way. The field count is the count, in milliseconds since 1970, because
+// MongoDB adds to no date. The field expires is not before it.
+func (s *SharedState) Take(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	wait, err := s.takeAttempt(ctx, encodeKey(key), r)
+	return wait, fail(ctx, "count an attempt", err)
+}
+
+func (s *SharedState) takeAttempt(ctx context.Context, id string, r sharedstate.Rate) (time.Duration, error) {
+	every, ahead := r.Milliseconds()
+	for range attempts {
+		now, err := s.now(ctx)
+		if err != nil {
+			return 0, err
+		}
+		at := now.UnixMilli()
+		latest := ending(time.UnixMilli(at + ahead + every))
+		past := append(byID(id), bson.E{Key: "count", Value: bson.D{{Key: "$lte", Value: at}}})
+		begun := bson.D{{Key: "$set", Value: bson.D{{Key: "count", Value: at + every}, latest}}}
+		_, err = s.counts.UpdateOne(ctx, past, begun, options.UpdateOne().SetUpsert(true))
+		if !mongo.IsDuplicateKeyError(err) {
+			return 0, err
+		}
+		allowed := append(byID(id), bson.E{Key: "count", Value: bson.D{{Key: "$gt", Value: at}, {Key: "$lte", Value: at + ahead}}})
+		counted := bson.D{{Key: "$inc", Value: bson.D{{Key: "count", Value: every}}}, {Key: "$max", Value: bson.D{latest}}}
+		result, err := s.counts.UpdateOne(ctx, allowed, counted)
+		if err != nil || result.MatchedCount == 1 {
+			return 0, err
+		}
+		if wait, err := s.ahead(ctx, id, at+ahead); err != nil || wait > 0 {
+			return wait, err
+		}
+	}
+	return 0, errors.New("other calls have changed the count each time")
+}
+
+// attempts is how often a call tries to change a count that others change as well.
+const attempts = 10
+
+// ahead returns how far a count is ahead of a time, which is zero without one.
+func (s *SharedState) ahead(ctx context.Context, id string, of int64) (time.Duration, error) {
+	found, err := decode[struct {
+		Count int64 `bson:"count"`
+	}](s.counts.FindOne(ctx, byID(id)))
+	if missing(err) {
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(max(found.Count-of, 0)) * time.Millisecond, nil
+}
+
+// Wait implements [sharedstate.Store], in two round trips.
+func (s *SharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	now, err := s.now(ctx)
+	if err != nil {
+		return 0, fail(ctx, "look at a count", err)
+	}
+	_, ahead := r.Milliseconds()
+	wait, err := s.ahead(ctx, encodeKey(key), now.UnixMilli()+ahead)
+	return wait, fail(ctx, "look at a count", err)
+}
+
+// GiveBack implements [sharedstate.Store].
+func (s *SharedState) GiveBack(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) error {
+	every, _ := r.Milliseconds()
+	_, err := s.counts.UpdateOne(ctx, byID(encodeKey(key)), bson.D{{Key: "$inc", Value: bson.D{{Key: "count", Value: -every}}}})
+	return fail(ctx, "give an attempt back", err)
+}
+
+// Sweep removes keys, leases and counts that have expired, by the clock of the server and before
 // a time, as [Store.Sweep] does. Call it if you do not call that one.
 func (s *SharedState) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	now, err := s.now(ctx)
@@ -122,5 +194,5 @@ func (s *SharedState) Sweep(ctx context.Context, before time.Time, limit int) (i
 	if now.Before(before) {
 		before = now // a process whose clock is ahead forgets nothing before its time
 	}
-	return sweepAll(ctx, before, limit, s.once, s.leases)
+	return sweepAll(ctx, before, limit, s.once, s.leases, s.counts)
 }

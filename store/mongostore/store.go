@@ -41,9 +41,10 @@ type Options struct {
 	ProviderSessions string // pintle_provider_sessions
 	ProviderEnds     string // pintle_provider_ends
 
-	// Once and Leases are what [Store.SharedState] and [NewSharedState] keep.
+	// Once, Leases and Counts are what [Store.SharedState] and [NewSharedState] keep.
 	Once   string // pintle_once
 	Leases string // pintle_leases
+	Counts string // pintle_counts
 }
 
 // A Store keeps users, accounts, sessions, mail links and passkeys in MongoDB.
@@ -114,6 +115,7 @@ func newStore(db *mongo.Database, o Options) *Store {
 			db:     db,
 			once:   collection(o.Once, "pintle_once"),
 			leases: collection(o.Leases, "pintle_leases"),
+			counts: collection(o.Counts, "pintle_counts"),
 		},
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // A SharedState is a [sharedstate.Store] in Redis. Its keys expire by themselves, by the
 // clock of the server. A server that evicts keys, or loses them at a restart, lets a
-// value be used again, and two processes do the same work.
+// value be used again, two processes do the same work, and begins to count again.
 //
 // Its methods may be called concurrently.
 type SharedState struct {
@@ -24,8 +24,8 @@ type SharedState struct {
 
 var _ sharedstate.Store = (*SharedState)(nil)
 
-// NewSharedState returns a shared state whose keys begin with prefix and "pintle:once:"
-// or "pintle:lease:", for a site without a [Store]. It makes no request.
+// NewSharedState returns a shared state whose keys begin with prefix and "pintle:once:",
+// "pintle:lease:" or "pintle:count:", for a site without a [Store]. It makes no request.
 func NewSharedState(client redis.UniversalClient, prefix string) *SharedState {
 	return &SharedState{client: client, prefix: prefix + "pintle:"}
 }
@@ -81,4 +81,62 @@ func (s *SharedState) Release(ctx context.Context, key sharedstate.Key, owner sh
 	}
 	_, err := remove(ctx, s.client, s.key("lease", key), owner[:])
 	return fail(ctx, "release a lease", err)
+}
+
+// takeAttempt changes the count of a key. Its value is the time at which it expires. The client
+// sends the script again if the answer was lost: an attempt then counts twice.
+var takeAttempt = redis.NewScript(`
+	local time = redis.call('TIME')
+	local now = time[1] * 1000 + math.floor(time[2] / 1000)
+	local count = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now)
+	local wait = count - now - tonumber(ARGV[2])
+	if wait > 0 then return wait end
+	local to = string.format('%.0f', count + tonumber(ARGV[1]))
+	redis.call('SET', KEYS[1], to, 'PXAT', to)
+	return 0`)
+
+// Take implements [sharedstate.Store].
+func (s *SharedState) Take(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	every, ahead := r.Milliseconds()
+	wait, err := takeAttempt.Run(ctx, s.client, []string{s.key("count", key)}, every, ahead).Int64()
+	if err != nil {
+		return 0, fail(ctx, "count an attempt", err)
+	}
+	return time.Duration(wait) * time.Millisecond, nil
+}
+
+// Wait implements [sharedstate.Store].
+func (s *SharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	left, err := s.client.PTTL(ctx, s.key("count", key)).Result() // negative without the key
+	if err != nil {
+		return 0, fail(ctx, "look at a count", err)
+	}
+	_, ahead := r.Milliseconds()
+	return max(left-time.Duration(ahead)*time.Millisecond, 0), nil
+}
+
+// returnAttempt removes an interval from the count of a key. An expired key does not exist,
+// and an expiry in the past deletes the key.
+var returnAttempt = redis.NewScript(`
+	local count = redis.call('GET', KEYS[1])
+	if not count then return 0 end
+	local to = string.format('%.0f', tonumber(count) - tonumber(ARGV[1]))
+	redis.call('SET', KEYS[1], to)
+	redis.call('PEXPIREAT', KEYS[1], to)
+	return 1`)
+
+// GiveBack implements [sharedstate.Store].
+func (s *SharedState) GiveBack(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	every, _ := r.Milliseconds()
+	err := returnAttempt.Run(ctx, s.client, []string{s.key("count", key)}, every).Err()
+	return fail(ctx, "give an attempt back", err)
 }

@@ -21,7 +21,7 @@ var shared embed.FS
 type accountTables struct {
 	states, factors, flows *table // nil without Layout.AccountTables
 	activity               *table // the same
-	once, leases           *table // the same
+	once, leases, counts   *table // the same
 	signIns, ends          *table // the same
 
 	facts *table // nil if the table of sessions has a column for their data
@@ -37,6 +37,7 @@ var (
 	factsColumns    = strings.Fields("session user_id data expires")
 	onceColumns     = strings.Fields("id expires")
 	leaseColumns    = strings.Fields("id owner expires")
+	countColumns    = strings.Fields("id expires")
 	signInColumns   = strings.Fields("id session user_id provider account_id key_sid key_sub role acr amr auth_time proof hint created expires")
 	endColumns      = strings.Fields("id ended expires")
 )
@@ -59,6 +60,7 @@ func (t *tables) makeAccountTables() error {
 	t.activity = table("pintle_activity", activityColumns)
 	t.once = table("pintle_once", onceColumns)
 	t.leases = table("pintle_leases", leaseColumns)
+	t.counts = table("pintle_counts", countColumns)
 	t.signIns = table("pintle_provider_sessions", signInColumns)
 	t.ends = table("pintle_provider_ends", endColumns)
 	if t.sessions != nil && !t.sessions.has("data") {
@@ -72,7 +74,7 @@ func (l Layout) schema() string { return l.Users.Name[:strings.LastIndexByte(l.U
 
 // all returns the tables there are.
 func (t *accountTables) all() []*table {
-	return slices.DeleteFunc([]*table{t.states, t.factors, t.flows, t.activity, t.signIns, t.ends, t.once, t.leases, t.facts}, func(t *table) bool { return t == nil })
+	return slices.DeleteFunc([]*table{t.states, t.factors, t.flows, t.activity, t.signIns, t.ends, t.once, t.leases, t.counts, t.facts}, func(t *table) bool { return t == nil })
 }
 
 // MigrateShared makes the tables of [Layout.AccountTables], or those of them that are

@@ -30,8 +30,8 @@ type Layout struct {
 	// AccountTables says that the tables of package account stand beside those of
 	// Auth.js, in the schema of the table of users: pintle_states, pintle_factors and
 	// pintle_flows, pintle_provider_sessions and pintle_provider_ends of
-	// [Store.ProviderSessions], pintle_once and pintle_leases of [Store.SharedState],
-	// and pintle_facts for the data of sessions if the table of sessions has no column
+	// [Store.ProviderSessions], pintle_once, pintle_leases and pintle_counts of
+	// [Store.SharedState], and pintle_facts for the data of sessions if the table of sessions has no column
 	// for it. [MigrateShared] makes them. Without them these stores are nil, as is
 	// [Store.AccountStore], and the statements name no table but those above.
 	AccountTables bool

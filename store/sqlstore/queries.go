@@ -72,6 +72,9 @@ type queries struct {
 	// The shared state. MySQL: takeLease changes a row, and addLease makes it.
 	once, forgetOnce, takeLease, addLease, ownLease *statement
 	releaseLease, sweepOnce, sweepLeases            *statement
+
+	// Counts. MySQL: take changes a row, and addCount makes it.
+	take, addCount, count, giveBack, sweepCounts *statement
 }
 
 func newQueries(t *tables) *queries {

@@ -9,9 +9,9 @@ import (
 	"github.com/pintleauth/pintle/sharedstate"
 )
 
-// A SharedState is a [sharedstate.Store] in a database. The tables are two of those that
-// [Migrate] makes. Next to tables that are shared with Auth.js the file of [Migrations]
-// that ends in _sharedstate.sql is enough.
+// A SharedState is a [sharedstate.Store] in a database. The tables are three of those that
+// [Migrate] makes. Next to tables that are shared with Auth.js the files of [Migrations]
+// that end in _sharedstate.sql and _counts.sql are enough.
 //
 // Its methods may be called concurrently.
 type SharedState struct {
@@ -21,8 +21,8 @@ type SharedState struct {
 
 var _ sharedstate.Store = (*SharedState)(nil)
 
-// NewSharedState returns a shared state in the tables pintle_once and pintle_leases, for
-// a site without a [Store]. It does not use the database yet. It panics if there is no
+// NewSharedState returns a shared state in the tables pintle_once, pintle_leases and
+// pintle_counts, for a site without a [Store]. It does not use the database yet. It panics if there is no
 // such dialect.
 func NewSharedState(db *sql.DB, d Dialect) *SharedState {
 	if !d.known() {
@@ -95,11 +95,64 @@ func (s *SharedState) Release(ctx context.Context, key sharedstate.Key, owner sh
 	return s.records.fail(ctx, "release a lease", err)
 }
 
-// Sweep removes keys and leases that have expired, by the clock of the database and
+// Take implements [sharedstate.Store], in one statement for an attempt that the rate allows. In
+// MySQL a count that is there takes two.
+func (s *SharedState) Take(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	every, ahead := r.Milliseconds()
+	wait, err := s.take(ctx, key, every, ahead)
+	return wait, s.records.fail(ctx, "count an attempt", err)
+}
+
+func (s *SharedState) take(ctx context.Context, key sharedstate.Key, every, ahead int64) (time.Duration, error) {
+	r := s.records
+	for range attempts {
+		if r.sql.addCount != nil {
+			if made, err := r.makes(ctx, r.sql.addCount, key[:], every); err != nil || made {
+				return 0, err
+			}
+		}
+		if counted, err := r.makes(ctx, r.sql.take, key[:], every, ahead); err != nil || counted {
+			return 0, err
+		}
+		// The count may be lower by now, or gone.
+		if wait, err := s.wait(ctx, key, ahead); err != nil || wait > 0 {
+			return wait, err
+		}
+	}
+	return 0, errLostRace
+}
+
+// Wait implements [sharedstate.Store].
+func (s *SharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	_, ahead := r.Milliseconds()
+	wait, err := s.wait(ctx, key, ahead)
+	return wait, s.records.fail(ctx, "look at a count", err)
+}
+
+func (s *SharedState) wait(ctx context.Context, key sharedstate.Key, ahead int64) (time.Duration, error) {
+	var left int64
+	err := s.records.one(ctx, []any{&left}, s.records.sql.count, key[:])
+	if missing(err) {
+		return 0, ctx.Err()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(max(left-ahead, 0)) * time.Millisecond, nil
+}
+
+// GiveBack implements [sharedstate.Store].
+func (s *SharedState) GiveBack(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) error {
+	every, _ := r.Milliseconds()
+	_, err := s.records.exec(ctx, s.records.sql.giveBack, key[:], every)
+	return s.records.fail(ctx, "give an attempt back", err)
+}
+
+// Sweep removes keys, leases and counts that have expired, by the clock of the database and
 // before a time, as [Store.Sweep] does. Call it if you do not call that one.
 func (s *SharedState) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	total := 0
-	for _, sweep := range []*statement{s.records.sql.sweepOnce, s.records.sql.sweepLeases} {
+	for _, sweep := range []*statement{s.records.sql.sweepOnce, s.records.sql.sweepLeases, s.records.sql.sweepCounts} {
 		if total >= limit {
 			break
 		}
@@ -125,6 +178,14 @@ func (d Dialect) now() string {
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
+// greater is the name of the function that returns the greater of two numbers.
+func (d Dialect) greater() string {
+	if d == SQLite {
+		return "MAX"
+	}
+	return "GREATEST"
+}
+
 // sharedRows adds the statements of the shared state.
 func (b builder) sharedRows(q *queries) {
 	o, l, now := b.once, b.leases, b.Dialect.now()
@@ -148,4 +209,22 @@ func (b builder) sharedRows(q *queries) {
 	// A process whose clock is ahead forgets nothing before its time.
 	q.sweepOnce = b.sweepRows(o, expired, id)
 	q.sweepLeases = b.sweepRows(l, expired, id)
+	b.countRows(q, expired)
+}
+
+// countRows adds the statements of counts. What now returns may differ within a statement,
+// by less than a count can tell.
+func (b builder) countRows(q *queries, expired string) {
+	c, now, greater := b.counts, b.Dialect.now(), b.Dialect.greater()
+	id, expires := c.columns["id"], c.columns["expires"]
+	take := fmt.Sprintf("INSERT INTO %s AS t (%s, %s) VALUES ($1, %[4]s + $2) ON CONFLICT (%[2]s) DO UPDATE SET %[3]s = %[5]s(t.%[3]s, %[4]s) + $2 "+
+		"WHERE t.%[3]s <= %[4]s + $3", c.quoted, id, expires, now, greater)
+	if b.Dialect == MySQL {
+		take = fmt.Sprintf("UPDATE %[1]s SET %[2]s = %[3]s(%[2]s, %[4]s) + $2 WHERE %[5]s = $1 AND %[2]s <= %[4]s + $3", c.quoted, expires, greater, now, id)
+		q.addCount = b.statement("INSERT INTO %s (%s, %s) VALUES ($1, %s + $2)", c.quoted, id, expires, now)
+	}
+	q.take = b.Dialect.statement(take)
+	q.count = b.statement("SELECT %s - %s FROM %s WHERE %s = $1", expires, now, c.quoted, id)
+	q.giveBack = b.statement("UPDATE %[1]s SET %[2]s = %[2]s - $2 WHERE %[3]s = $1", c.quoted, expires, id)
+	q.sweepCounts = b.sweepRows(c, expired, id)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sweep implements [pintle.Store]. It removes flows, factors, events, data of sessions, sign-ins at providers, and keys
-// and leases of the shared state as well, if the layout has their tables. Rows are removed in the order in which
+// Sweep implements [pintle.Store]. It removes flows, factors, events, data of sessions, sign-ins at providers, and keys,
+// leases and counts of the shared state as well, if the layout has their tables. Rows are removed in the order in which
 // they expired, in one statement per table: call it with a few hundred at a
 // time, so that requests need not wait for it. Several processes may sweep at
 // once.
@@ -29,6 +29,7 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 		{r.sql.sweepEnds, before.UnixMilli()},
 		{r.sql.sweepOnce, before.UnixMilli()},
 		{r.sql.sweepLeases, before.UnixMilli()},
+		{r.sql.sweepCounts, before.UnixMilli()},
 	} {
 		if total >= limit {
 			break

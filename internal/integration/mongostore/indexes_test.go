@@ -67,7 +67,7 @@ func TestIndexesAreMadeOnceAndThoseOfOthersServe(t *testing.T) {
 		}
 		for collection, want := range map[string]int{
 			"users": 1, "accounts": 2, "sessions": 3, "verification_tokens": 2, "authenticators": 2, "pintle_factors": 2, "pintle_flows": 2, "pintle_activity": 5,
-			"pintle_once": 1, "pintle_leases": 1, "pintle_provider_sessions": 5, "pintle_provider_ends": 1,
+			"pintle_once": 1, "pintle_leases": 1, "pintle_counts": 1, "pintle_provider_sessions": 5, "pintle_provider_ends": 1,
 		} {
 			indexes, err := db.Collection(collection).Indexes().ListSpecifications(t.Context())
 			if err != nil {

@@ -67,7 +67,7 @@ func TestCollectionsHaveTheNamesOfTheOptions(t *testing.T) {
 	db := services.MongoDatabase(t)
 	o := mongostore.Options{
 		Users: "u", Accounts: "a", Sessions: "s", VerificationTokens: "v", Authenticators: "p", Revocations: "r", States: "ps", Factors: "pf", Flows: "pl", Activity: "pa",
-		ProviderSessions: "os", ProviderEnds: "oe", Once: "on", Leases: "ol",
+		ProviderSessions: "os", ProviderEnds: "oe", Once: "on", Leases: "ol", Counts: "oc",
 	}
 	if err := mongostore.EnsureIndexes(t.Context(), db.Database, o); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestCollectionsHaveTheNamesOfTheOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(names)
-	if want := []string{"a", "oe", "ol", "on", "os", "p", "pa", "pf", "pl", "ps", "r", "s", "u", "v"}; !slices.Equal(names, want) {
+	if want := []string{"a", "oc", "oe", "ol", "on", "os", "p", "pa", "pf", "pl", "ps", "r", "s", "u", "v"}; !slices.Equal(names, want) {
 		t.Errorf("the collections are %q, want %q", names, want)
 	}
 }

@@ -121,7 +121,7 @@ func (l sharedLayout) tables() []string {
 	var names []string
 	if l.layout.AccountTables {
 		schema, _, dotted := strings.Cut(l.layout.Users.Name, ".")
-		for _, table := range []string{"pintle_states", "pintle_factors", "pintle_flows", "pintle_activity", "pintle_facts", "pintle_once", "pintle_leases", "pintle_provider_sessions", "pintle_provider_ends"} {
+		for _, table := range []string{"pintle_states", "pintle_factors", "pintle_flows", "pintle_activity", "pintle_facts", "pintle_once", "pintle_leases", "pintle_counts", "pintle_provider_sessions", "pintle_provider_ends"} {
 			if dotted {
 				table = schema + "." + table
 			}

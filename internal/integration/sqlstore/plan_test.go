@@ -318,6 +318,13 @@ func exerciseAccounts(t *testing.T, s *sqlstore.Store, rows accountstore.Store, 
 		}
 	}
 	ok(shared.Release(ctx, key, owner))
+	for range 2 { // the second is refused
+		_, err = shared.Take(ctx, key, sharedstate.Rate{Burst: 1, Every: time.Hour})
+		ok(err)
+	}
+	_, err = shared.Wait(ctx, key, sharedstate.Rate{Burst: 1, Every: time.Hour})
+	ok(err)
+	ok(shared.GiveBack(ctx, key, sharedstate.Rate{Burst: 1, Every: time.Hour}))
 
 	var handle string
 	kept := map[string]any{"a": "b"}

@@ -57,7 +57,7 @@ func empty(t testing.TB, db *sql.DB, tables ...string) {
 // ownTables are the tables of the store, children first.
 var ownTables = []string{
 	"pintle_sessions", "pintle_authenticators", "pintle_accounts", "pintle_users", "pintle_verifications",
-	"pintle_states", "pintle_factors", "pintle_flows", "pintle_activity", "pintle_once", "pintle_leases",
+	"pintle_states", "pintle_factors", "pintle_flows", "pintle_activity", "pintle_once", "pintle_leases", "pintle_counts",
 	"pintle_provider_sessions", "pintle_provider_ends",
 }
 

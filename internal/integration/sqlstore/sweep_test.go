@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -44,6 +45,14 @@ func TestASweepKeepsToItsLimitWhateverThePlan(t *testing.T) {
 		{"used keys", func(name string) error {
 			_, err := s.SharedState().Once(t.Context(), sharedstate.Key([]byte(fmt.Sprintf("%32s", name))), past)
 			return err
+		}, nil},
+		{"counts", func(name string) error {
+			key, rate := sharedstate.Key([]byte(fmt.Sprintf("%32s", name))), sharedstate.Rate{Every: time.Hour}
+			if _, err := s.SharedState().Take(t.Context(), key, rate); err != nil {
+				return err
+			}
+			// Once more than it was taken, so that the count is past.
+			return errors.Join(s.SharedState().GiveBack(t.Context(), key, rate), s.SharedState().GiveBack(t.Context(), key, rate))
 		}, nil},
 		{"revocations", func(name string) error {
 			return list.Revoke(t.Context(), pintle.TokenSession{UserID: u.ID, ID: name}, past)

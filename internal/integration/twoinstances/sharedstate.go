@@ -30,6 +30,18 @@ func (s *sharedState) Lease(ctx context.Context, key sharedstate.Key, owner shar
 	return s.next().Lease(ctx, key, owner, d)
 }
 
+func (s *sharedState) Take(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	return s.next().Take(ctx, key, r)
+}
+
+func (s *sharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	return s.next().Wait(ctx, key, r)
+}
+
+func (s *sharedState) GiveBack(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) error {
+	return s.next().GiveBack(ctx, key, r)
+}
+
 // Sweep sweeps if the instances have to be swept.
 func (s *sharedState) Sweep(ctx context.Context, before time.Time, limit int) (int, error) {
 	swept, ok := s.next().(interface {

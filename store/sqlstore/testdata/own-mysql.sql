@@ -367,3 +367,18 @@ DELETE FROM `pintle_once` WHERE `expires` < ? AND `expires` <= TIMESTAMPDIFF(MIC
 -- sweepLeases
 DELETE FROM `pintle_leases` WHERE `expires` < ? AND `expires` <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 ORDER BY `expires` LIMIT ?;
 
+-- take
+UPDATE `pintle_counts` SET `expires` = GREATEST(`expires`, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000) + ? WHERE `id` = ? AND `expires` <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + ?;
+
+-- addCount
+INSERT INTO `pintle_counts` (`id`, `expires`) VALUES (?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + ?);
+
+-- count
+SELECT `expires` - TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 FROM `pintle_counts` WHERE `id` = ?;
+
+-- giveBack
+UPDATE `pintle_counts` SET `expires` = `expires` - ? WHERE `id` = ?;
+
+-- sweepCounts
+DELETE FROM `pintle_counts` WHERE `expires` < ? AND `expires` <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 ORDER BY `expires` LIMIT ?;
+

@@ -340,3 +340,15 @@ DELETE FROM "pintle_once" WHERE ("id") IN (SELECT "id" FROM "pintle_once" WHERE 
 -- sweepLeases
 DELETE FROM "pintle_leases" WHERE ("id") IN (SELECT "id" FROM "pintle_leases" WHERE "expires" < ?1 AND "expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) ORDER BY "expires" LIMIT ?2) AND "expires" < ?1 AND "expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER);
 
+-- take
+INSERT INTO "pintle_counts" AS t ("id", "expires") VALUES (?1, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) + ?2) ON CONFLICT ("id") DO UPDATE SET "expires" = MAX(t."expires", CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) + ?2 WHERE t."expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) + ?3;
+
+-- count
+SELECT "expires" - CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) FROM "pintle_counts" WHERE "id" = ?1;
+
+-- giveBack
+UPDATE "pintle_counts" SET "expires" = "expires" - ?2 WHERE "id" = ?1;
+
+-- sweepCounts
+DELETE FROM "pintle_counts" WHERE ("id") IN (SELECT "id" FROM "pintle_counts" WHERE "expires" < ?1 AND "expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) ORDER BY "expires" LIMIT ?2) AND "expires" < ?1 AND "expires" <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER);
+

@@ -343,3 +343,15 @@ WITH expired AS (SELECT "id" FROM "next_auth"."pintle_once" WHERE "expires" < $1
 -- sweepLeases
 WITH expired AS (SELECT "id" FROM "next_auth"."pintle_leases" WHERE "expires" < $1 AND "expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."pintle_leases" WHERE ("id") IN (SELECT "id" FROM expired) AND "expires" < $1 AND "expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint);
 
+-- take
+INSERT INTO "next_auth"."pintle_counts" AS t ("id", "expires") VALUES ($1, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + $2) ON CONFLICT ("id") DO UPDATE SET "expires" = GREATEST(t."expires", CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)) + $2 WHERE t."expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + $3;
+
+-- count
+SELECT "expires" - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) FROM "next_auth"."pintle_counts" WHERE "id" = $1;
+
+-- giveBack
+UPDATE "next_auth"."pintle_counts" SET "expires" = "expires" - $2 WHERE "id" = $1;
+
+-- sweepCounts
+WITH expired AS (SELECT "id" FROM "next_auth"."pintle_counts" WHERE "expires" < $1 AND "expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) ORDER BY "expires" LIMIT $2 FOR UPDATE SKIP LOCKED) DELETE FROM "next_auth"."pintle_counts" WHERE ("id") IN (SELECT "id" FROM expired) AND "expires" < $1 AND "expires" <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint);
+
