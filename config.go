@@ -29,13 +29,15 @@ type Config struct {
 	Store Store
 
 	// SharedState is where the processes of the site agree on what is used up: responses
-	// of providers, challenges of passkeys, ID tokens; and on which of them exchanges a
-	// refresh token. Nil means that of the Store. A site without a Store makes one from a
+	// of providers, challenges of passkeys, ID tokens; on which of them exchanges a
+	// refresh token; and where the limits of package throttle count. Nil means that of the Store. A site without a Store makes one from a
 	// connection, for example by redisstore.NewSharedState.
 	//
 	// Without either, each process decides alone, and [New] logs what that concerns: a copy
-	// of a browser's cookies and of a response signs in once at each process. A sign-in
-	// fails while the shared state cannot be reached.
+	// of a browser's cookies and of a response signs in once at each process, and each process
+	// allows as many attempts as the limit says. A sign-in
+	// fails while the shared state cannot be reached, but for one that is only counted there:
+	// each process then counts alone.
 	SharedState sharedstate.Store
 
 	// Secrets derive every key. The first one writes; the others are still

@@ -334,7 +334,7 @@ func (d *discovery) begin(x *exchange) error {
 	typed, _, _ := x.body.String("email")
 	domain, malformed := address.Domain(typed)
 	if allow := x.Connections.Allow; allow != nil {
-		if err := allow(x.ctx, &connection.Lookup{Domain: domain, Client: x.clientAddress(x.r), Request: x.r}); err != nil {
+		if err := allow(x.counting(), &connection.Lookup{Domain: domain, Client: x.clientAddress(x.r), Request: x.r}); err != nil {
 			if isClassified(err) {
 				return err
 			}

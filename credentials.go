@@ -49,6 +49,11 @@ type Credentials struct {
 	// is.
 	CanSignIn func(ctx context.Context, u *User) (bool, error)
 
+	// Limited says that Authorize limits attempts, and counts them in the shared state of the
+	// site. Package throttle sets it. It changes nothing but what [New] logs without a shared
+	// state.
+	Limited bool
+
 	Style pages.Style
 }
 

@@ -62,6 +62,10 @@ type Email struct {
 	// allows all mails.
 	Allow func(ctx context.Context, m *MailRequest) error
 
+	// Limited says that Allow limits mails, and counts them in the shared state of the site.
+	// Package throttle sets it. It changes nothing but what [New] logs without a shared state.
+	Limited bool
+
 	// GenerateToken makes the token of a link. Nil means 256 random bits.
 	GenerateToken func() (string, error)
 

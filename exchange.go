@@ -15,6 +15,7 @@ import (
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/cookie"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/tally"
 	"github.com/pintleauth/pintle/internal/wire"
 )
 
@@ -62,6 +63,9 @@ type exchange struct {
 
 	answer answer
 }
+
+// counting returns the context for functions of the host that limit attempts.
+func (x *exchange) counting() context.Context { return tally.With(x.ctx, x.counts) }
 
 // An action is the action that the path of a request names.
 type action string

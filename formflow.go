@@ -30,6 +30,9 @@ func newFormFlow(own Credentials) (*provider, *Error) {
 	if own.CanSignIn != nil {
 		p.knows = f.knows
 	}
+	if own.Limited {
+		p.decides = append(p.decides, limitsOfAttempts)
+	}
 	if own.Authorize == nil {
 		return p, &Error{
 			Code: codeMissingAuthorize, Provider: p.id,
@@ -51,7 +54,7 @@ func (f *formFlow) finish(x *exchange) (*arrival, error) {
 		return nil, err
 	}
 	submission := &Submission{Fields: x.body.All(), Request: x.r, Client: x.clientAddress(x.r), x: x}
-	user, err := f.form.Authorize(x.ctx, submission)
+	user, err := f.form.Authorize(x.counting(), submission)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ func (s *settings) newMailFlow(own Email, env environment) (*provider, *Error) {
 	// A link of one tenant must not work at another with the same secret and store.
 	f.hashes = f.hashes.Tenant(s.Tenant)
 	p := &provider{f.providerBase, f, facts{sendsLinks: true, hashes: f.hashes, knows: knowsAddress}}
+	if own.Limited {
+		p.decides = append(p.decides, limitsOfAttempts)
+	}
 	env.fillEmail(&own)
 	if err := own.complete(s.HTTPClient); err != nil {
 		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
@@ -112,7 +115,7 @@ func (f *mailFlow) allow(x *exchange, identifier string) error {
 	if f.email.Allow == nil {
 		return nil
 	}
-	err := f.email.Allow(x.ctx, &MailRequest{Address: identifier, Provider: f.id, Request: x.r, Client: x.clientAddress(x.r)})
+	err := f.email.Allow(x.counting(), &MailRequest{Address: identifier, Provider: f.id, Request: x.r, Client: x.clientAddress(x.r)})
 	if err == nil || isClassified(err) {
 		return err
 	}

@@ -178,9 +178,13 @@ type facts struct {
 	checkClient func() error
 	announce    func(context.Context, *settings)
 
-	// decides is what all processes of the site have to agree on: what is accepted once.
+	// decides is what all processes of the site have to agree on: what is accepted once, and
+	// how many attempts there were.
 	decides []string
 }
+
+// limitsOfAttempts are decided by providers that package throttle limits.
+const limitsOfAttempts = "limits of attempts"
 
 // A keyProof is what a ceremony proves about a user who is known already: that the user of a
 // session, or of a sign-in that waits, has a passkey.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/tally"
 	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
 )
@@ -69,6 +70,38 @@ func (a *sharing) once(ctx context.Context, key sharedstate.Key, until time.Time
 func (a *sharing) release(ctx context.Context, key sharedstate.Key, owner sharedstate.Owner) error {
 	o := a.log.begin(ctx, "release")
 	return a.log.end(ctx, o, a.state.Release(ctx, key, owner))
+}
+
+// counted is the part of a shared state that counts attempts.
+type counted struct{ *sharing }
+
+// newCounts returns where the limits of package throttle count: nowhere if each process counts
+// alone, or if the store says that there is one process.
+func newCounts(s *settings) *tally.Counts {
+	if s.shared == nil || isNil(s.SharedState) && s.records.can.InMemory {
+		return nil
+	}
+	return tally.New(counted{s.shared}, s.Secrets, s.Tenant, s.log.Logger)
+}
+
+// Take implements [tally.Store].
+func (c counted) Take(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	o := c.log.begin(ctx, "take")
+	wait, err := c.state.Take(ctx, key, r)
+	return wait, c.log.end(ctx, o, err)
+}
+
+// Wait implements [tally.Store].
+func (c counted) Wait(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	o := c.log.begin(ctx, "wait")
+	wait, err := c.state.Wait(ctx, key, r)
+	return wait, c.log.end(ctx, o, err)
+}
+
+// GiveBack implements [tally.Store].
+func (c counted) GiveBack(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) error {
+	o := c.log.begin(ctx, "giveBack")
+	return c.log.end(ctx, o, c.state.GiveBack(ctx, key, r))
 }
 
 // checkNil rejects a store, a shared state or a revocation list that is a nil pointer: usually

@@ -106,6 +106,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 		MaxAge: s.Session.MaxAge, TokenMaxAge: s.JWT.MaxAge, UpdateAge: s.Session.UpdateAge, AbsoluteMaxAge: s.Session.AbsoluteMaxAge,
 	}
 	s.records, s.shared = newRecords(s.Store, s.log), newSharing(&s.Config, s.log)
+	s.counts = newCounts(s)
 	unknownStrategy := s.chooseSessions()
 
 	// The order is that in which the reference reports what is wrong.

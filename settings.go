@@ -23,6 +23,7 @@ import (
 	"github.com/pintleauth/pintle/internal/publicnet"
 	"github.com/pintleauth/pintle/internal/seal"
 	"github.com/pintleauth/pintle/internal/sealed"
+	"github.com/pintleauth/pintle/internal/tally"
 	"github.com/pintleauth/pintle/internal/tokenhash"
 	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
@@ -100,6 +101,7 @@ type settings struct {
 
 	records    *records
 	shared     *sharing
+	counts     *tally.Counts // nil if each process counts attempts alone
 	jwtSecrets []string
 	hashes     tokenhash.Hasher
 	csrf       csrf.Tokens

@@ -235,8 +235,11 @@ func (s *settings) announceAlone(ctx context.Context) {
 			}
 		}
 	}
+	if s.Connections.Source != nil && s.Connections.Limited && !slices.Contains(decides, limitsOfAttempts) {
+		decides = append(decides, limitsOfAttempts)
+	}
 	if len(decides) > 0 {
-		s.log.LogAttrs(ctx, slog.LevelInfo, "pintle: there is no shared state, so each process decides alone what it accepts once",
+		s.log.LogAttrs(ctx, slog.LevelInfo, "pintle: there is no shared state, so each process decides alone what it accepts once, and counts alone",
 			slog.String("code", "NoSharedState"), slog.String("decides", strings.Join(decides, ", ")),
 			slog.String("fix", "with several processes set Config.SharedState, or use a Config.Store that has one"))
 	}

@@ -170,6 +170,11 @@ type Config struct {
 	// there are none.
 	Allow func(ctx context.Context, l *Lookup) error
 
+	// Limited says that Allow limits searches, and counts them in the shared state of the
+	// site. Package throttle sets it. It changes nothing but what pintle.New logs without a
+	// shared state.
+	Limited bool
+
 	// Client makes the requests to the providers of the connections. Nil means a client
 	// that reaches public services only, by the rules of PublicNetworkOnly in
 	// pintle.Config, whose PublicNetworkPorts count here, too. A host sets it if it has to

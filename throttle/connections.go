@@ -15,11 +15,12 @@ import (
 // within the limits.
 func (g *Guard) Connections(c connection.Config) connection.Config {
 	allow := c.Allow
+	c.Limited = true
 	c.Allow = func(ctx context.Context, l *connection.Lookup) error {
 		client := client(l.Client)
-		_, wait := take([]attempt{
-			{&g.searchedDomains, l.Domain, g.SearchesPerDomain.or(300, time.Second)},
-			{&g.searchClients, client, g.SearchesPerClient.or(100, 6*time.Second)},
+		_, wait := g.take(ctx, []attempt{
+			{counts: &g.searchedDomains, kind: ofDomain, name: l.Domain, limit: g.SearchesPerDomain.or(300, time.Second)},
+			{counts: &g.searchClients, kind: ofSearchClient, name: client, limit: g.SearchesPerClient.or(100, 6*time.Second)},
 		})
 		if wait > 0 {
 			return &pintle.Error{

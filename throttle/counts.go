@@ -25,7 +25,15 @@ const (
 type counts struct {
 	mu     sync.Mutex
 	start  time.Time // the start of the times in byName
-	byName lru.Map[key, time.Duration]
+	byName lru.Map[key, count]
+}
+
+type count struct {
+	ahead time.Duration // for a name that is noted, when that was
+
+	// refused is until when all processes together reject the name. A client that is beyond
+	// its limit then causes no call of the shared state.
+	refused time.Duration
 }
 
 // A key is a hash of a name. It bounds the memory of a name, and keeps text that a
@@ -46,14 +54,28 @@ func (c *counts) take(name string, l Limit) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, k := c.now(), hash(name)
-	ahead, _ := c.byName.Get(k)
-	ahead = max(ahead, now)
-	wait := ahead - now - time.Duration(l.Burst-1)*l.Every
+	known, _ := c.byName.Get(k)
+	wait := known.wait(now, l)
 	if wait <= 0 {
-		ahead += l.Every
+		known.ahead = max(known.ahead, now) + l.Every
 	}
-	c.byName.Put(k, ahead)
+	c.byName.Put(k, known)
 	return max(wait, 0)
+}
+
+// wait returns how long it takes until an attempt is allowed. It may be negative.
+func (n count) wait(now time.Duration, l Limit) time.Duration {
+	return max(n.ahead-time.Duration(l.Burst-1)*l.Every, n.refused) - now
+}
+
+// refuse rejects the attempts at a name for some time.
+func (c *counts) refuse(name string, wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, k := c.now(), hash(name)
+	known, _ := c.byName.Get(k)
+	known.refused = now + wait
+	c.byName.Put(k, known)
 }
 
 // wait returns the result of take without counting the attempt.
@@ -64,8 +86,8 @@ func (c *counts) wait(name string, l Limit) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	ahead, _ := c.byName.Get(hash(name))
-	return max(ahead-now-time.Duration(l.Burst-1)*l.Every, 0)
+	known, _ := c.byName.Get(hash(name))
+	return max(known.wait(now, l), 0)
 }
 
 // giveBack removes an attempt that was counted.
@@ -76,24 +98,31 @@ func (c *counts) giveBack(name string, l Limit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := hash(name)
-	if ahead, ok := c.byName.Get(k); ok {
-		c.byName.Put(k, ahead-l.Every)
+	if known, ok := c.byName.Get(k); ok {
+		known.ahead -= l.Every
+		c.byName.Put(k, known)
 	}
 }
 
-// note stores a name.
-func (c *counts) note(name string) {
+// note stores a name, as one that was noted some time ago.
+func (c *counts) note(name string, ago time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now()
-	c.byName.Put(hash(name), 0)
+	c.byName.Put(hash(name), count{ahead: c.now() - ago})
+}
+
+// notedFor reports whether a name is stored, and for how long.
+func (c *counts) notedFor(name string) (age time.Duration, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	known, ok := c.byName.Get(hash(name))
+	return now - known.ahead, ok
 }
 
 // noted reports whether a name is stored.
 func (c *counts) noted(name string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, ok := c.byName.Get(hash(name))
+	_, ok := c.notedFor(name)
 	return ok
 }
 

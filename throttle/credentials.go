@@ -22,6 +22,7 @@ var ErrTooMany = errors.New("throttle: too many attempts")
 // counted by it unless p.Account returns another name.
 func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credentials {
 	guarded := *p
+	guarded.Limited = true
 	if p.Authorize == nil {
 		return &guarded // pintle.New rejects it
 	}
@@ -45,11 +46,11 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 			return user, err
 		}
 		// The password was right, or the application failed to verify it.
-		giveBack(counted)
+		g.giveBack(ctx, counted)
 		if err != nil {
 			return user, err
 		}
-		g.known.note(who.knownAt(client))
+		g.remembers(ctx, who.knownAt(client))
 		return user, g.remember(s, devices, provider, who.exact, user)
 	}
 	return &guarded
@@ -115,36 +116,45 @@ func (g *Guard) count(ctx context.Context, s *pintle.Submission, who accountName
 		// Only its own limits apply to a known device: attempts of other clients at
 		// the account, or from the same address, must not lock the owner out.
 		counted := []attempt{
-			{&g.devices, device.ID, g.PerDevice.or(10, time.Minute)},
-			{&g.deviceAccounts, string(device.User[:]), perAccount},
+			{counts: &g.devices, kind: ofDevice, name: device.ID, limit: g.PerDevice.or(10, time.Minute)},
+			{counts: &g.deviceAccounts, kind: ofDeviceAccount, name: string(device.User[:]), limit: perAccount},
 		}
-		if _, wait := take(counted); wait == 0 {
+		if _, wait := g.take(ctx, counted); wait == 0 {
 			return counted, nil
 		}
 	}
 	pair := client + " " + who.key()
 	counted := []attempt{
-		{&g.pairs, pair, g.PerAccountAndClient.or(10, time.Minute)},
-		{&g.clients, client, g.perClient()},
+		{counts: &g.pairs, kind: ofPair, name: pair, limit: g.PerAccountAndClient.or(10, time.Minute)},
+		{counts: &g.clients, kind: ofClient, name: client, limit: g.perClient()},
 	}
-	if !g.known.noted(who.knownAt(client)) {
-		counted = append(counted, attempt{&g.accounts, who.key(), perAccount})
+	at := who.knownAt(client)
+	if !g.known.noted(at) {
+		counted = append(counted, attempt{counts: &g.accounts, kind: ofAccount, name: who.key(), limit: perAccount})
 	}
-	refusing, wait := take(counted)
+	refusing, wait := g.take(ctx, counted)
 	if wait == 0 {
 		return counted, nil
 	}
-	if refusing == &g.accounts && g.Exceeded != nil {
-		counted, excess := counted[:2], wait
-		if _, wait = take(counted); wait == 0 {
-			if err := g.Exceeded(ctx, &Excess{Submission: s, Account: who.counted, RetryAfter: excess}); err != nil {
-				giveBack(counted)
-				return nil, err
-			}
-			return counted, nil
-		}
+	if refusing != &g.accounts {
+		return nil, refusal(client, wait)
 	}
-	return nil, refusal(client, wait)
+	known := g.knownElsewhere(ctx, at)
+	if !known && g.Exceeded == nil {
+		return nil, refusal(client, wait)
+	}
+	counted, excess := counted[:2], wait
+	if _, wait = g.take(ctx, counted); wait > 0 {
+		return nil, refusal(client, wait)
+	}
+	if known {
+		return counted, nil
+	}
+	if err := g.Exceeded(ctx, &Excess{Submission: s, Account: who.counted, RetryAfter: excess}); err != nil {
+		g.giveBack(ctx, counted)
+		return nil, err
+	}
+	return counted, nil
 }
 
 func refusal(client string, wait time.Duration) error {

@@ -22,7 +22,8 @@
 // with [pintle.Config.Secrets], which survives restarts and changes of address.
 // Separate limits apply to it, so that guesses of other clients do not lock it
 // out. For clients that keep no cookies, an address that has signed in to the
-// account since the process started is exempt from the limit of the account.
+// account is exempt from the limit of the account: since the process started or, with a
+// shared state, in the last 15 days at least.
 //
 // Guesses are counted for all spellings of a name together. A browser or an address
 // is known under the exact name that was submitted, since an application may have
@@ -46,7 +47,13 @@
 //
 // # Several processes
 //
-// Counts are in the memory of the process, in a bounded amount of it, and end with
-// the process. Each of n processes behind one address applies its limits alone: an
-// attacker who reaches all of them gets n times as many attempts.
+// The processes of a site count together in [pintle.Config.SharedState] or, without one,
+// in that of [pintle.Config.Store], under keyed hashes. A limit then holds for all of them,
+// and a restart forgets no count. While the shared state fails, and for an attempt that it
+// does not count within a second, each process applies its limits alone, also to what it
+// has counted before. A warning in the log says so once a minute.
+//
+// Without a shared state, and with a store in memory, counts are those of the process,
+// and end with it: an attacker who reaches n processes gets n times as many attempts.
+// [pintle.New] logs that. The counts of a process take a bounded amount of memory.
 package throttle

@@ -23,6 +23,11 @@ type Limit struct {
 // counted by the id of their provider, so with [pintle.NewFunc] each tenant needs a
 // guard, which the function that returns the tenant's configuration must keep.
 type Guard struct {
+	// Name tells the guards of one site apart that count in its shared state: guards with the
+	// same name and the same limits count together. A site with one guard leaves it empty. All
+	// processes of the site have the same names.
+	Name string
+
 	// PerAccountAndClient bounds wrong passwords for one account from one
 	// client: 10 at once, then one a minute.
 	PerAccountAndClient Limit

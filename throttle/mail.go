@@ -16,11 +16,12 @@ const mailDetail = "too_many_mails"
 // were sent before stay valid. p.Allow runs for mails within the limits.
 func (g *Guard) Email(p *pintle.Email) *pintle.Email {
 	guarded := *p
+	guarded.Limited = true
 	guarded.Allow = func(ctx context.Context, m *pintle.MailRequest) error {
 		client := client(m.Client)
-		_, wait := take([]attempt{
-			{&g.mailAddresses, mailbox(m.Address), g.MailsPerAddress.or(5, 10*time.Minute)},
-			{&g.mailClients, client, g.MailsPerClient.or(100, time.Minute)},
+		_, wait := g.take(ctx, []attempt{
+			{counts: &g.mailAddresses, kind: ofMailbox, name: mailbox(m.Address), limit: g.MailsPerAddress.or(5, 10*time.Minute)},
+			{counts: &g.mailClients, kind: ofMailClient, name: client, limit: g.MailsPerClient.or(100, time.Minute)},
 		})
 		if wait > 0 {
 			return &pintle.Error{

@@ -61,6 +61,13 @@ func TestALeaseIsHeldInEachTimeZone(t *testing.T) {
 				if held, err := second.Lease(t.Context(), key, sharedstate.Owner{2}, time.Hour); held || err != nil {
 					t.Errorf("Lease() in another time zone = %t, %v, want a lease that is held", held, err)
 				}
+				hourly := sharedstate.Rate{Burst: 1, Every: time.Hour}
+				if wait, err := first.Take(t.Context(), key, hourly); wait != 0 || err != nil {
+					t.Fatalf("Take() = %v, %v, want an attempt that is allowed", wait, err)
+				}
+				if wait, err := second.Take(t.Context(), key, hourly); err != nil || wait < 50*time.Minute || wait > time.Hour {
+					t.Errorf("Take() in another time zone = %v, %v, want an hour to wait", wait, err)
+				}
 				if used, err := first.Once(t.Context(), key, time.Now().Add(time.Hour)); err != nil || !used {
 					t.Fatalf("Once() = %t, %v, want the first", used, err)
 				}
@@ -96,6 +103,9 @@ func TestASharedStateWithoutItsTablesDecidesNothing(t *testing.T) {
 			held, err := state.Lease(t.Context(), sharedstate.Key{}, sharedstate.Owner{}, time.Minute)
 			if held || err == nil {
 				t.Errorf("Lease() = %t, %v, want an error", held, err)
+			}
+			if _, err := state.Take(t.Context(), sharedstate.Key{}, sharedstate.Rate{}); err == nil || !strings.Contains(err.Error(), "pintle migrate") {
+				t.Errorf("Take() returned %v, want an error with its remedy", err)
 			}
 			if err := state.Release(t.Context(), sharedstate.Key{}, sharedstate.Owner{}); err == nil {
 				t.Error("Release() returned no error")
