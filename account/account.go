@@ -47,6 +47,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/clientaddr"
+	"github.com/pintleauth/pintle/internal/tally"
 	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/password"
 	"github.com/pintleauth/pintle/throttle"
@@ -216,6 +217,7 @@ type Accounts struct {
 	codes     *pintle.Email // limits those that follow a first proof
 	newcomers *pintle.Email // limits sign-ups that make a user at once
 	guard     *throttle.Guard
+	counts    *tally.Counts // nil if each process counts alone
 	flood     flood
 	sequence  sequence
 
@@ -279,13 +281,18 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 		a.guard = &throttle.Guard{}
 	}
 	a.mails = a.guard.Email(&pintle.Email{})
-	apart := &throttle.Guard{MailsPerAddress: a.guard.MailsPerAddress, MailsPerClient: a.guard.MailsPerClient}
+	apart := &throttle.Guard{Name: a.guard.Name + " codes", MailsPerAddress: a.guard.MailsPerAddress, MailsPerClient: a.guard.MailsPerClient}
 	a.codes = apart.Email(&pintle.Email{})
-	users := &throttle.Guard{MailsPerAddress: throttle.Limit{Burst: -1}, MailsPerClient: a.guard.MailsPerClient}
+	users := &throttle.Guard{Name: a.guard.Name + " sign-ups", MailsPerAddress: throttle.Limit{Burst: -1}, MailsPerClient: a.guard.MailsPerClient}
 	if users.MailsPerClient == (throttle.Limit{}) {
 		users.MailsPerClient = throttle.Limit{Burst: 20, Every: 3 * time.Minute}
 	}
 	a.newcomers = users.Email(&pintle.Email{})
+	shared := cfg.SharedState
+	if shared == nil && !cfg.Store.Features().InMemory {
+		shared = cfg.Store.SharedState()
+	}
+	a.counts = tally.New(shared, cfg.Secrets, cfg.Tenant, cmp.Or(cfg.Logger, slog.Default()))
 	a.logger, a.http, a.describeDevice = cfg.Logger, cfg.HTTPClient, cfg.Session.Describe
 	if a.address = cfg.ClientAddress; a.address == nil {
 		a.address = clientaddr.Forwarded(cfg.TrustedProxies...)

@@ -9,6 +9,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/page"
+	"github.com/pintleauth/pintle/internal/tally"
 )
 
 // showPassword has the form to change the password, or to set a first one, and one to
@@ -193,7 +194,8 @@ func (v *visit) verifyCurrent(u *pintle.User, entered string) error {
 // have ten more guesses with each.
 func (v *visit) verifyOwn(u *pintle.User, field, entered string) error {
 	return v.withinTries(u, func() error {
-		found, err := v.passwords.Authorize(context.WithValue(v.ctx, signedInKey{}, true), &pintle.Submission{
+		ctx := context.WithValue(tally.With(v.ctx, v.counts), signedInKey{}, true)
+		found, err := v.passwords.Authorize(ctx, &pintle.Submission{
 			Fields: map[string]any{"email": u.Email, "password": entered}, Request: v.r, Client: v.client(),
 		})
 		if limit, ok := errors.AsType[*pintle.Error](err); ok && errors.Is(err, pintle.CodeCredentials) {
