@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -360,74 +359,5 @@ func TestAGuardTellsABrowserWhatIsWrong(t *testing.T) {
 	}
 	if w, _ := ask(faulty, "GET", "http://localhost:3000/unknown", nil, "Accept", "text/html"); w.Code != http.StatusNotFound || w.Body.String() != "Not Found\n" {
 		t.Errorf("an unknown tenant: status %d, %s", w.Code, w.Body)
-	}
-}
-
-// The German texts of accounts in the guide have every name.
-func TestTheTranslationOfAccountsInTheGuideIsComplete(t *testing.T) {
-	guide, err := os.ReadFile("docs/pages.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, literal, _ := strings.Cut(string(guide), "var germanAccount = pages.AccountTexts{")
-	literal, _, found := strings.Cut(literal, "\n}\n")
-	if !found {
-		t.Fatal("the guide has no German texts of accounts")
-	}
-	english := reflect.ValueOf(page.English().Account)
-	for i := range english.NumField() {
-		kind := english.Type().Field(i).Name
-		if english.Field(i).Kind() != reflect.Map {
-			if !strings.Contains(literal, "\n\t"+kind+": ") {
-				t.Errorf("the guide lacks %s", kind)
-			}
-			continue
-		}
-		_, entries, _ := strings.Cut(literal, "\n\t"+kind+": ")
-		entries, _, _ = strings.Cut(entries, "\n\t},")
-		for _, name := range english.Field(i).MapKeys() {
-			_, entry, _ := strings.Cut(entries, "\n\t\t"+`"`+name.String()+`":`)
-			entry, _, _ = strings.Cut(entry, "\n")
-			if entry == "" {
-				t.Errorf("the guide lacks %q of %s", name, kind)
-				continue
-			}
-			// What the English text has, the German one has, too.
-			text := english.Field(i).MapIndex(name)
-			for j := 0; text.Kind() == reflect.Struct && j < text.NumField(); j++ {
-				if part := text.Type().Field(j).Name; !text.Field(j).IsZero() && !strings.Contains(entry, part+": ") {
-					t.Errorf("the guide lacks %s of %q of %s", part, name, kind)
-				}
-			}
-		}
-	}
-}
-
-// The German texts in the guide leave nothing English.
-func TestTheTranslationInTheGuideIsComplete(t *testing.T) {
-	guide, err := os.ReadFile("docs/pages.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, literal, _ := strings.Cut(string(guide), "var german = pages.Texts{")
-	literal, _, found := strings.Cut(literal, "\n}\n")
-	if !found {
-		t.Fatal("the guide has no German texts")
-	}
-	english := reflect.ValueOf(page.English())
-	for i := range english.NumField() {
-		if english.Type().Field(i).Name == "Account" { // see TestTheTranslationOfAccountsInTheGuideIsComplete
-			continue
-		}
-		if name := english.Type().Field(i).Name; !regexp.MustCompile(`\n\t` + name + `: `).MatchString(literal) {
-			t.Errorf("the guide lacks %s", name)
-		}
-		if m := english.Field(i); m.Kind() == reflect.Map {
-			for _, key := range m.MapKeys() {
-				if !strings.Contains(literal, "\n\t\t"+`"`+key.String()+`":`) {
-					t.Errorf("the guide lacks %s of %s", key, english.Type().Field(i).Name)
-				}
-			}
-		}
 	}
 }

@@ -3,8 +3,8 @@ package pages
 // AccountTexts are the words on the pages of package account and in its mails. What is
 // empty, and names that are missing in a map, are English. pintle.New returns an error for
 // a name that is not known, except in Problems, which may have codes of the application.
-// The guide "Pages, words and languages" has all names, with German texts; the English ones
-// are in Auth.Texts, and in the file internal/page/accounttexts.go.
+// The files of package translation have all names; the English texts are in Auth.Texts, and in
+// the file internal/page/accounttexts.go.
 type AccountTexts struct {
 	// Pages are the texts of the pages by their names: the last part of their path,
 	// such as "sign-up".
