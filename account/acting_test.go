@@ -749,7 +749,7 @@ func TestAnActOfAnOperatorIsNotHalfDoneWhileActing(t *testing.T) {
 		},
 		"sign-out": func(o *account.Operators, ctx context.Context, id string) error { return o.SignOut(ctx, id) },
 		"deletion": func(o *account.Operators, ctx context.Context, id string) error {
-			return o.Delete(ctx, id, time.Time{})
+			return o.Delete(ctx, id)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
