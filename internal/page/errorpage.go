@@ -56,8 +56,8 @@ func (p *Pages) ForeignForm(site Site) Page {
 }
 
 // Refusal returns the page about a request that is refused with a status: one
-// that its user may not make, one whose session cannot be read, one that is too
-// large, or one that names no page.
+// that its user may not make, one whose session cannot be read, or one that names no page
+// or cannot be read, as one that is too large.
 func (p *Pages) Refusal(site Site, status int) Page {
 	var text pages.ErrorText
 	switch status {
@@ -67,10 +67,15 @@ func (p *Pages) Refusal(site Site, status int) Page {
 		text = p.texts.Unavailable
 	case http.StatusInternalServerError:
 		text = p.texts.Errors["Configuration"]
-	case http.StatusRequestEntityTooLarge:
-		text = pages.ErrorText{Heading: p.texts.Account.Pages["problem"].Heading, Text: []string{p.texts.Account.Problems["too_large"]}}
 	default:
 		text = p.texts.NoSuchPage
 	}
 	return p.notice(site, status, notice{root: "error", Icon: "alert", Heading: text.Heading, Text: text.Text})
+}
+
+// TooLarge is the answer to a browser that sends more to a page of accounts than it accepts.
+func (p *Pages) TooLarge(site Site) Page {
+	return p.notice(site, http.StatusRequestEntityTooLarge, notice{
+		root: "error", Icon: "alert", Heading: p.texts.Account.Pages["problem"].Heading, Text: []string{p.texts.Account.Problems["too_large"]},
+	})
 }
