@@ -27,7 +27,7 @@ func makeOperator(ctx context.Context, store pintle.Store, accounts *account.Acc
 	if err != nil {
 		return err
 	}
-	return accounts.Operators().SetRoles(ctx, user.ID, operatorRole)
+	return accounts.Operators().SetRoles(ctx, user.ID, []string{operatorRole})
 }
 
 // operatorPages are for users with the role who have proven two factors within the last hour.
