@@ -105,7 +105,7 @@ type ActOptions struct {
 // The operator needs one of [Acting].Roles, and two factors proven in the last hour: if they are
 // older, the error is a [*StepUpError], which can answer the request. The user must not have a
 // protected role, be banned, be the operator, or be about to be deleted. These refusals are an
-// [*Error] with the code "refused". The error matches [CodeActing] if the operator acts already,
+// [*Error] with [CodeRefused]. The error matches [CodeActing] if the operator acts already,
 // and [CodeSignedOut] without a session. Whatever the context names as the operator, the one of
 // the session is recorded.
 //
@@ -121,7 +121,7 @@ type ActOptions struct {
 // account, [Accounts.Do], and the methods of [pintle.Auth] that do so, fail with the code
 // "acting". What else an operator may not do, the application decides by
 // [pintle.Session].Actor. The beginning, the end, and each request that may change something are
-// in the activity. If one of these cannot be recorded, the operator does not act.
+// in the activity. If the beginning, or such a request, cannot be recorded, it does not happen.
 // The user receives a mail; [Notices].Off leaves it out.
 //
 // The handler must protect itself against requests forged by other sites.
@@ -201,7 +201,7 @@ func (v *visit) actingOperator(u *pintle.User) (*pintle.Session, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if !v.o.Acting.mayAct(mine) || !v.o.Acting.mayBeActedAs(theirs) || s.User.ID == u.ID {
+	if !v.o.Acting.mayAct(mine) || !v.o.Acting.mayBeActedAs(theirs) { // nobody acts as another operator, or as themselves
 		return nil, problemOf("refused")
 	}
 	return s, v.meets(v.r, s, actingDemand)

@@ -572,7 +572,10 @@ func TestActingIsRecordedAndTold(t *testing.T) {
 			}
 		}
 		slices.Sort(got)
-		got = slices.Compact(got) // the minute may have passed
+		if len(got) > 5 { // the minute may have passed
+			t.Errorf("three requests of a minute are several records: %q", got)
+		}
+		got = slices.Compact(got)
 		if want := []string{"acting_request ok ", "op_acting_begun begun ticket 7", "op_acting_begun ok ticket 7", "op_acting_ended ok "}; !slices.Equal(got, want) || requests != 3 {
 			t.Errorf("the activity has %q, and %d requests", got, requests)
 		}
