@@ -76,7 +76,7 @@ var imported = []string{
 	"github.com/pintleauth/pintle", "github.com/pintleauth/pintle/account", "github.com/pintleauth/pintle/accountstore", "github.com/pintleauth/pintle/apiclient", "github.com/pintleauth/pintle/authtest", "github.com/pintleauth/pintle/ldapauth",
 	"github.com/pintleauth/pintle/connection", "github.com/pintleauth/pintle/connection/connectiontest",
 	"github.com/pintleauth/pintle/passkey", "github.com/pintleauth/pintle/passkey/mds", "github.com/pintleauth/pintle/passkey/passkeytest",
-	"github.com/pintleauth/pintle/native", "github.com/pintleauth/pintle/oauth", "github.com/pintleauth/pintle/pages", "github.com/pintleauth/pintle/password",
+	"github.com/pintleauth/pintle/native", "github.com/pintleauth/pintle/oauth", "github.com/pintleauth/pintle/pages", "github.com/pintleauth/pintle/pages/translation", "github.com/pintleauth/pintle/password",
 	"github.com/pintleauth/pintle/pintleecho", "github.com/pintleauth/pintle/pintlefiber", "github.com/pintleauth/pintle/pintlegin",
 	"github.com/pintleauth/pintle/provider", "github.com/pintleauth/pintle/smtp", "github.com/pintleauth/pintle/store/memstore",
 	"github.com/pintleauth/pintle/store/mongostore", "github.com/pintleauth/pintle/store/redisstore",
