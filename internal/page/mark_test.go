@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/pintleauth/pintle/internal/page/color"
@@ -26,6 +27,47 @@ func TestMarksAreSmallPlainPathsOfKnownProviders(t *testing.T) {
 	}
 	if len(marksText) > 150_000 {
 		t.Errorf("the marks take %d bytes of every program", len(marksText))
+	}
+}
+
+// The rules of Google, Microsoft and Facebook ask for the colours of their own, which neither a
+// style of the catalogue nor one of the host takes away; another logo takes their place.
+func TestMarksWhoseRulesAskForColorsKeepThem(t *testing.T) {
+	known := map[string]bool{}
+	for _, l := range listedProviders(t) {
+		known[l.ID] = true
+	}
+	p, err := New(Theme{ColorScheme: "dark"}, Texts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := regexp.MustCompile(`^[MmLlHhVvCcSsZzAa0-9 ,.-]+$`)
+	for id, m := range coloredMarks {
+		if !known[id] {
+			t.Errorf("%s is not a provider of the catalogue", id)
+		}
+		provider := Provider{ID: id, Name: id, Kind: OIDC, Style: Style{BrandColor: "#123456"}}
+		body := string(p.SignIn(SignInData{Providers: []Provider{provider}}).Body)
+		if !strings.Contains(body, ".brand-0{--provider-brand-color:#ffffff;") || strings.Contains(body, "#123456") {
+			t.Errorf("%s does not stand on white", id)
+		}
+		for _, part := range m.Parts {
+			if _, err := color.Parse(part.Fill); err != nil || !path.MatchString(part.Path) {
+				t.Errorf("%s: colour %q, path %.60q", id, part.Fill, part.Path)
+			}
+			if !strings.Contains(body, `<path fill="`+part.Fill+`" d="`+part.Path+`"/>`) {
+				t.Errorf("%s: the page has no part in %s", id, part.Fill)
+			}
+		}
+		provider.Style.Logo = "https://logos.example/1.svg"
+		if drawn := newTile(provider); drawn.Logo.Src == "" {
+			t.Errorf("%s: the logo of the host is not shown", id)
+		}
+	}
+	for id, colors := range map[string]int{"google": 4, "microsoft-entra-id": 4, "azure-ad": 4, "facebook": 1} {
+		if coloredMarks[id] == nil || len(coloredMarks[id].Parts) != colors {
+			t.Errorf("%s has not its %d colours", id, colors)
+		}
 	}
 }
 

@@ -73,6 +73,7 @@ type Style pages.Style
 type tile struct {
 	Class    string
 	Path     string
+	Colored  *coloredMark
 	Letters  string
 	Logo     image
 	neutral  bool
@@ -83,12 +84,16 @@ type tile struct {
 // tile: a page that looks plain is better than none.
 func newTile(p Provider) *tile {
 	m, known := marks()[p.ID]
-	t := &tile{Path: m.path}
+	t := &tile{Path: m.path, Colored: coloredMarks[p.ID]}
 	// An image that cannot be used leaves the mark in its place.
 	if logo, err := parseImage(p.Style.Logo); err == nil {
 		t.Logo = logo
-	} else if !known {
+	} else if !known && t.Colored == nil {
 		t.Letters = monogram(p.Name)
+	}
+	if t.Colored != nil {
+		t.on, t.mark = color.White, color.On(color.White)
+		return t
 	}
 
 	on, errOn := color.Parse(p.Style.BrandColor)
