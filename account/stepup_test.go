@@ -13,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/pages"
 )
 
 const tenMinutes = 10 * time.Minute
@@ -121,6 +122,19 @@ func TestAFormToAPageThatDemandsAFreshProofDoesNothing(t *testing.T) {
 	}
 	if strings.Contains(s.log(), "hunter2") || strings.Contains(b.page, "hunter2") {
 		t.Error("what was sent is in the log or on the page")
+	}
+}
+
+// On a site in several languages the answer is in one of them.
+func TestAnAnswerOfADemandVariesWithTheLanguage(t *testing.T) {
+	for want, languages := range map[string][]pages.Texts{"Cookie, Accept": nil, "Cookie, Accept, Accept-Language": {{Lang: "de"}}} {
+		s := newSite(t, true, func(c *pintle.Config, _ *account.Options) { c.Languages = languages })
+		s.demand("/api", account.Demand{MaxAge: tenMinutes})
+		b := s.browser().startSession(s.seed("ada@example.com", goodPassword, true), time.Hour, "pwd")
+		b.script(http.MethodGet, "/api", "").want(http.StatusUnauthorized)
+		if got := strings.Join(b.header.Values("Vary"), ", "); got != want {
+			t.Errorf("Vary is %q, want %q", got, want)
+		}
 	}
 }
 
