@@ -48,7 +48,9 @@ func everyPage(t *testing.T, texts pages.Texts) map[string]string {
 		{Name: "username", Label: "Username"}, {Name: "password", Label: "Password", Attributes: map[string]string{"type": "password"}},
 	}}
 	ways := []page.Provider{
-		{ID: "microsoft-entra-id", Name: "Microsoft Entra ID", Kind: page.OIDC}, {ID: "email", Name: "Email", Kind: page.Email}, passwords,
+		{ID: "microsoft-entra-id", Name: "Microsoft Entra ID", Kind: page.OIDC},
+		{ID: "email", Name: "Email", Kind: page.Email},
+		passwords,
 		{ID: "passkey", Name: "Passkey", Kind: page.WebAuthn, OptionsURL: "/options", Fields: []page.Field{}},
 	}
 	code := slices.MaxFunc(slices.Collect(maps.Keys(texts.SignInErrors)), func(a, b string) int {
