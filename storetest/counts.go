@@ -38,12 +38,12 @@ var countChecks = []sharedCheck{
 		}
 	}},
 	{"the time that Take returns is enough for one attempt", func(t *sharedTester) {
-		k, r := newKey(), sharedstate.Rate{Burst: 1, Every: 300 * time.Millisecond}
+		k, r := newKey(), sharedstate.Rate{Burst: 1, Every: 150 * time.Millisecond}
 		wait := time.Duration(0)
-		for range 100 { // a slow store allows some
-			if wait = t.take(k, r); wait > 0 {
-				break
-			}
+		for wait == 0 && r.Every < time.Minute { // a slow store allows two
+			k, r.Every = newKey(), 2*r.Every
+			t.take(k, r)
+			wait = t.take(k, r)
 		}
 		if wait <= 0 || wait > r.Every {
 			t.Fatalf("Take returns %v, want at most %v", wait, r.Every)
@@ -51,9 +51,6 @@ var countChecks = []sharedCheck{
 		t.pass(wait + 10*time.Millisecond) // a clock may be read with less precision
 		if wait := t.take(k, r); wait != 0 {
 			t.Errorf("after the time that Take returned, it returns %v", wait)
-		}
-		if wait := t.wait(k, hourly(1)); wait <= 0 || wait > r.Every {
-			t.Errorf("then the count is %v ahead, want at most %v", wait, r.Every)
 		}
 	}},
 	// The bar: limits hold within 10 % of the configured rate over four instances. Only

@@ -122,7 +122,8 @@ func (s *SharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedsta
 }
 
 // returnAttempt removes an interval from the count of a key. An expired key does not exist,
-// and an expiry in the past deletes the key.
+// and an expiry in the past deletes the key. A script that is sent again gives back twice, so a
+// lost answer may allow one attempt more.
 var returnAttempt = redis.NewScript(`
 	local count = redis.call('GET', KEYS[1])
 	if not count then return 0 end

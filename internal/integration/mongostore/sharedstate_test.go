@@ -47,4 +47,7 @@ func TestASharedStateWithoutAServerDecidesNothing(t *testing.T) {
 	if held, err := state.Lease(t.Context(), sharedstate.Key{}, sharedstate.Owner{}, time.Minute); held || err == nil {
 		t.Errorf("Lease() = %t, %v, want an error", held, err)
 	}
+	if wait, err := state.Take(t.Context(), sharedstate.Key{}, sharedstate.Rate{}); wait != 0 || err == nil {
+		t.Errorf("Take() = %v, %v, want an error", wait, err)
+	}
 }

@@ -40,8 +40,11 @@ func TestTheSharedStateExpiresByItself(t *testing.T) {
 	if held, err := state.Lease(t.Context(), sharedstate.Key{1}, sharedstate.Owner{1}, time.Hour); !held || err != nil {
 		t.Fatalf("Lease() = %t, %v, want the lease", held, err)
 	}
+	if wait, err := state.Take(t.Context(), sharedstate.Key{1}, sharedstate.Rate{Burst: 1, Every: time.Hour}); wait != 0 || err != nil {
+		t.Fatalf("Take() = %v, %v, want an attempt that is allowed", wait, err)
+	}
 	keys, err := client.Keys(t.Context(), prefix+"*").Result()
-	if err != nil || len(keys) != 2 {
+	if err != nil || len(keys) != 3 {
 		t.Fatalf("the keys are %q, %v, want one for each call", keys, err)
 	}
 	for _, key := range keys {
@@ -99,5 +102,8 @@ func TestASharedStateWithoutAServerDecidesNothing(t *testing.T) {
 	}
 	if held, err := state.Lease(t.Context(), sharedstate.Key{}, sharedstate.Owner{}, time.Minute); held || err == nil {
 		t.Errorf("Lease() = %t, %v, want an error", held, err)
+	}
+	if wait, err := state.Take(t.Context(), sharedstate.Key{}, sharedstate.Rate{}); wait != 0 || err == nil {
+		t.Errorf("Take() = %v, %v, want an error", wait, err)
 	}
 }
