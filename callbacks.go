@@ -116,7 +116,8 @@ type Callbacks struct {
 	// Roles returns the roles of a user, by the id, for [Session].Roles and the claim roles of
 	// session tokens. It is called when a token is made, and each time it is renewed. An
 	// error fails the sign-in, and leaves a session that is read unknown, as if the store
-	// were unavailable. It is not called for database sessions. Nil leaves the claim to
+	// were unavailable; one that matches [CodeAccessDenied] ends the session of the token, or
+	// denies the sign-in. It is not called for database sessions. Nil leaves the claim to
 	// JWT. Package account sets it, and New returns an error if the host has set it as well.
 	Roles func(ctx context.Context, userID string) ([]string, error)
 

@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -85,6 +86,14 @@ func (s tokenSessions) addRoles(ctx context.Context, marks sessionMarks, userID 
 	}
 	marks[claimRoles] = encodable(roles)
 	return nil
+}
+
+// rolesFault is the error of a sign-in whose token got no roles.
+func rolesFault(err error) error {
+	if errors.Is(err, CodeAccessDenied) {
+		return fail(CodeAccessDenied, err)
+	}
+	return fail(CodeStore, err)
 }
 
 // roles are those of a session whose token has a claim. A session of which nothing is recorded

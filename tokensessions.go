@@ -73,7 +73,10 @@ func (s tokenSessions) read(q sessionRequest) sessionResult {
 	}
 	if readsRoles {
 		userID, _ := claims["sub"].(string)
-		if err := s.addRoles(q.Context(), marks, userID); err != nil {
+		switch err := s.addRoles(q.Context(), marks, userID); {
+		case errors.Is(err, CodeAccessDenied):
+			return q.without(fail(codeJWTSession, err), rejected)
+		case err != nil:
 			return q.without(fail(CodeStore, err), unanswered)
 		}
 	}
@@ -352,7 +355,7 @@ func (s tokenSessions) prove(x *exchange, methods []string, there *atProvider) (
 	}
 	userID, _ := claims["sub"].(string)
 	if err := s.addRoles(x.ctx, marks, userID); err != nil {
-		return nil, fail(CodeStore, err)
+		return nil, rolesFault(err)
 	}
 	claims = marks.in(claims)
 	if s.Callbacks.JWT != nil {
@@ -672,7 +675,7 @@ func (s tokenSessions) makeClaims(x *exchange, who *arrival, d *decision) (Claim
 	d.user.addClaims(claims)
 	marks := s.newMarks(x, who, d)
 	if err := s.addRoles(x.ctx, marks, d.user.ID); err != nil {
-		return nil, fail(CodeStore, err)
+		return nil, rolesFault(err)
 	}
 	claims = marks.in(claims)
 	if s.Callbacks.JWT != nil {

@@ -132,7 +132,7 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	a.tokens = usesTokens(cfg)
 	cfg.Callbacks.Hold = a.gate
 	cfg.Callbacks.Accept = a.accept
-	cfg.Callbacks.Roles = a.rolesOf
+	cfg.Callbacks.Roles = a.tokenRoles
 	cfg.Callbacks.Act = a.act // also without operators who may: a cookie of before is not ignored
 	cfg.Callbacks.ProveAddress = a.askProveAddress
 	cfg.Callbacks.SignIn = a.askSignIn

@@ -43,6 +43,17 @@ func (a *Accounts) whileSignedOut(ctx context.Context, userID string, change fun
 	return a.endSessions(ctx, userID)
 }
 
+// lockOut is whileSignedOut for an act of an operator. The change is made also if the sessions
+// could not be ended before it: a list of ended sessions that does not answer must not keep a
+// ban from being stored.
+func (a *Accounts) lockOut(ctx context.Context, userID string, change func() error) error {
+	before := a.endSessions(ctx, userID)
+	if err := change(); err != nil {
+		return errors.Join(err, before)
+	}
+	return a.endSessions(ctx, userID)
+}
+
 // untilNextSecond waits for a session to begin after the end of the others. Tokens and
 // revocation lists count in whole seconds: a sign-in in this one would be ended, too.
 func (a *Accounts) untilNextSecond(ctx context.Context) {
@@ -121,7 +132,10 @@ func (v *visit) startAgain(u *pintle.User, before pintle.Authentication, methods
 	}
 	again.Methods = append(again.Methods, methods...)
 	// Its begin is now: a session from before the end of the others would end, too.
-	if _, _, err := v.auth.StartSession(v.w, v.r, u, pintle.StartOptions{Authentication: again}); err != nil {
+	switch _, _, err := v.auth.StartSession(v.w, v.r, u, pintle.StartOptions{Authentication: again}); {
+	case errors.Is(err, pintle.CodeAccessDenied):
+		return problemOf("signed_out") // the user is banned by now: see tokenRoles
+	case err != nil:
 		return unavailable(err)
 	}
 	return v.notOvertaken(u)

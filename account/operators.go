@@ -380,20 +380,20 @@ func (o *Operators) RequirePasswordChange(ctx context.Context, userID string) er
 		return err
 	}
 	return o.act(ctx, "op_password_required", u.ID, func(ctx context.Context) error {
-		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) { addMust(s, mustPassword) })
-		if err != nil {
-			return err
-		}
-		return o.a.endSessions(ctx, u.ID)
+		return o.a.lockOut(ctx, u.ID, func() error {
+			return o.a.changeState(ctx, u.ID, func(s *accountstore.State) { addMust(s, mustPassword) })
+		})
 	})
 }
 
 // Ban keeps a user from signing in, in any way, until a time; the zero time is without an end,
 // and a time that has passed is an error. The reason is for operators, and may be empty.
 //
-// The ban is stored first. Then the sessions of the user end, and what was begun as the user:
-// sign-ins that wait, links in mails, remembered browsers. So a sign-in at the same moment
-// leaves no session. Sessions that Auth.js has beside this program are not accepted here.
+// The sessions of the user end, and what was begun as the user: sign-ins that wait, links in
+// mails, remembered browsers. They end before the ban is stored, so that a process that ends in
+// between leaves a user signed out, and again afterwards, so that a sign-in at the same moment
+// leaves no session. A token of a banned user is not renewed, should the list of ended sessions
+// have lost it. Sessions that Auth.js has beside this program are not accepted here.
 func (o *Operators) Ban(ctx context.Context, userID string, until time.Time, reason string) error {
 	u, err := o.of(ctx, "Ban", userID)
 	if err != nil {
@@ -412,11 +412,9 @@ func (o *Operators) Ban(ctx context.Context, userID string, until time.Time, rea
 		return err
 	}
 	err = o.act(ctx, "op_ban", u.ID, func(ctx context.Context) error {
-		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) { s.BannedUntil, s.BanReason = until.UTC(), reason })
-		if err != nil {
-			return err
-		}
-		return o.a.endSessions(ctx, u.ID)
+		return o.a.lockOut(ctx, u.ID, func() error {
+			return o.a.changeState(ctx, u.ID, func(s *accountstore.State) { s.BannedUntil, s.BanReason = until.UTC(), reason })
+		})
 	}, detailReason, reason)
 	if err == nil {
 		o.a.tellOfOperator(ctx, userBanned, u)
@@ -536,18 +534,32 @@ func (o *Operators) SetRoles(ctx context.Context, userID string, roles []string)
 		return err
 	}
 	return o.act(ctx, "op_roles", u.ID, func(ctx context.Context) error {
-		onlyAdds := false
-		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) {
-			taken := slices.ContainsFunc(s.Roles, func(role string) bool { return !slices.Contains(roles, role) })
-			onlyAdds = !taken && len(roles) > len(s.Roles)
-			s.Roles = roles
-		})
-		if err != nil || !o.a.tokens || onlyAdds {
+		before, err := o.a.rows.State(ctx, u.ID)
+		if err != nil {
 			return err
 		}
-		// Also if the roles were these already: the call before may have failed here.
+		ends := o.a.tokens && !onlyAdds(before.Roles, roles)
+		if ends {
+			if err := o.a.endSessions(ctx, u.ID); err != nil {
+				return err
+			}
+		}
+		err = o.a.changeState(ctx, u.ID, func(s *accountstore.State) {
+			ends = ends || o.a.tokens && !onlyAdds(s.Roles, roles) // another operator may have changed them
+			s.Roles = roles
+		})
+		if err != nil || !ends {
+			return err
+		}
 		return o.a.endSessions(ctx, u.ID)
 	}, detailRoles, strings.Join(roles, " "))
+}
+
+// onlyAdds reports whether roles have all of those before, and others. It is false for the same
+// roles: a call before may have failed before the tokens ended.
+func onlyAdds(before, roles []string) bool {
+	taken := slices.ContainsFunc(before, func(role string) bool { return !slices.Contains(roles, role) })
+	return !taken && len(roles) > len(before)
 }
 
 // Delete deletes a user at once: the sessions end, [Deletion].Delete removes what the application
@@ -590,11 +602,10 @@ func (o *Operators) delete(
 	}
 	err = o.act(ctx, "op_deleted", u.ID, func(ctx context.Context) error {
 		// A user of a deferred sign-up who claims an address is to be deleted by another rule.
-		err := o.a.changeState(ctx, u.ID, func(s *accountstore.State) { s.DeleteAt, s.Claim = due, "" })
+		err := o.a.lockOut(ctx, u.ID, func() error {
+			return o.a.changeState(ctx, u.ID, func(s *accountstore.State) { s.DeleteAt, s.Claim = due, "" })
+		})
 		if err != nil {
-			return err
-		}
-		if err := o.a.endSessions(ctx, u.ID); err != nil {
 			return err
 		}
 		return then(ctx, u.ID)
