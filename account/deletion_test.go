@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -204,18 +205,52 @@ func TestAnApplicationCanDeleteAtOnce(t *testing.T) {
 	})
 }
 
-// AT-47: an unlocked screen, and a form of another site.
+// AT-47: an unlocked screen.
 func TestADeletionNeedsAFreshProof(t *testing.T) {
 	s := newSite(t, false)
 	u := s.seed(ada, goodPassword, true)
 	b := s.browser().startSession(u, time.Hour, "pwd")
 	b.get("/auth/account/delete").isAt("/auth/account/confirm")
 	b.post("/auth/account/delete", "confirmed", "1").want(http.StatusForbidden)
-	r := s.browser().startSession(u, 0, "pwd").request(http.MethodPost, "/auth/account/delete", strings.NewReader("confirmed=1"))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if b.send(r); b.status != http.StatusForbidden || !s.state(u).DeleteAt.IsZero() {
-		t.Errorf("without a form token: %d", b.status)
+	if !s.state(u).DeleteAt.IsZero() {
+		t.Error("the deletion is planned")
 	}
+}
+
+// AT-47: forms that other sites send with a session that may delete the account, and the form of
+// an operator who acts as the user.
+func TestADeletionIsAskedForByAPageOfTheSiteAndByItsUser(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		d := newDesk(t, tokens)
+		fresh, other := d.browser().startSession(d.user, 0, "pwd"), d.browser()
+		token, foreign := fresh.token(), other.token()
+		for name, attack := range map[string]struct{ token, header, value string }{
+			"no token":               {"", "Accept", "text/html"},
+			"token of other browser": {foreign, "Accept", "text/html"},
+			"another site":           {token, "Sec-Fetch-Site", "cross-site"},
+			"a sibling domain":       {token, "Sec-Fetch-Site", "same-site"},
+			"another origin":         {token, "Origin", "https://evil.example"},
+		} {
+			form := url.Values{"confirmed": {"1"}, "csrfToken": {attack.token}}
+			r := fresh.request(http.MethodPost, "/auth/account/delete", strings.NewReader(form.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set(attack.header, attack.value)
+			if fresh.send(r); fresh.status != http.StatusForbidden || !d.state(d.user).DeleteAt.IsZero() {
+				t.Errorf("%s: %d; the deletion is planned: %t", name, fresh.status, !d.state(d.user).DeleteAt.IsZero())
+			}
+			d.changeState(d.user.ID, func(state *accountstore.State) { state.DeleteAt = time.Time{} })
+			fresh.startSession(d.user, 0, "pwd") // a deletion ends the sessions
+		}
+		d.begin().post("/auth/account/delete", "confirmed", "1").want(http.StatusForbidden).says("You act as another user.")
+		if !d.state(d.user).DeleteAt.IsZero() {
+			t.Error("an operator who acts has planned the deletion")
+		}
+		// The same form of the page of the site, so that what is missing above is what is refused.
+		fresh.post("/auth/account/delete", "confirmed", "1").isAt("/auth/signin")
+		if d.state(d.user).DeleteAt.IsZero() {
+			t.Error("the user cannot delete the account")
+		}
+	})
 }
 
 // AC-90: a reset of the password overtakes the request of a thief.
