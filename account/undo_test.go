@@ -12,6 +12,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -134,6 +135,41 @@ func (s *site) holds(u *pintle.User) string {
 		all += " " + a.Provider
 	}
 	return all
+}
+
+// AT-40: the thief links an account at a provider and adds a passkey as any user does, before and
+// after the address moves. What the user linked long ago at the same provider stays.
+func TestWhatAThiefLinksAtAProviderGoesWithTheChange(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		idp, withAcme := acme(t)
+		s := newSite(t, tokens, withAcme, withPasskeys(&echo{}))
+		u := s.seed(ada, goodPassword, true)
+		s.link(u, "acme")
+		thief := s.browser().signIn(ada, goodPassword)
+		links := func(subject string) {
+			t.Helper()
+			idp.SignInAs(authtest.Person{Subject: subject, Email: "thief@example.com"})
+			thief.get("/auth/signin").post("/auth/signin/acme")
+		}
+		links("thief, before")
+		thief.beginsAddress(newAddress).addPasskey("thief, before")
+		thief.get("/auth/account/address-finish").post("/auth/account/address-finish", "code", s.mailOf("address-confirm").Code).isSignedInAs(newAddress)
+		thief.startSession(s.user(newAddress), 0, "pwd", "otp")
+		links("thief, after")
+		thief.startSession(s.user(newAddress), 0, "pwd", "otp").addPasskey("thief, after")
+		if got := s.holds(u); got != "password acme acme passkey acme passkey" {
+			t.Fatalf("the user has %q: the thief could not link", got)
+		}
+		s.undoes(s.mailOf("address-changed-undo")).isAt("/auth/signin").says("The change is undone")
+		accounts, err := s.store.UserAccounts(t.Context(), u.ID)
+		s.done(err)
+		if n := s.passkeys(u); n != 0 {
+			t.Errorf("the user still has %d passkeys of the thief", n)
+		}
+		if len(accounts) != 1 || accounts[0].ProviderAccountID != "1 "+u.ID {
+			t.Errorf("the user has %d accounts, want the one of before the thief came", len(accounts))
+		}
+	})
 }
 
 // AT-40: what a thief adds shortly before the change goes as well.
