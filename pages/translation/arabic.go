@@ -125,9 +125,10 @@ func Arabic() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "حسابك", Text: []string{"أنت مسجّل باسم %s."}, Button: "تسجيل الخروج"},
-				"accounts": {Heading: "الحسابات المرتبطة", Text: []string{"يمكنك تسجيل الدخول بكل منها."}, Button: "ربط"},
-				"activity": {Heading: "النشاط", Text: []string{"ما حدث في حسابك، الأحدث أولاً."}},
+				"profile-upload": {Heading: "صورتك", Button: "رفع الصورة"},
+				"account":        {Heading: "حسابك", Text: []string{"أنت مسجّل باسم %s."}, Button: "تسجيل الخروج"},
+				"accounts":       {Heading: "الحسابات المرتبطة", Text: []string{"يمكنك تسجيل الدخول بكل منها."}, Button: "ربط"},
+				"activity":       {Heading: "النشاط", Text: []string{"ما حدث في حسابك، الأحدث أولاً."}},
 				"address": {Heading: "تغيير عنوانك", Text: []string{
 					"عنوانك هو %s.",
 					"نرسل رمزًا إلى العنوان الجديد. لا يتغير شيء قبل أن تكتبه.",
@@ -238,6 +239,10 @@ func Arabic() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "أنت تعمل باسم %s.",
+				"acting_end":          "التوقف عن العمل باسمه",
+				"picture":             "الصورة",
+				"picture_hint":        "صورة PNG أو JPEG أو GIF أو WebP لا تزيد على 1 ميغابايت ولا على 4096 في 4096 بكسل.",
 				"accounts":            "الحسابات المرتبطة",
 				"activity":            "النشاط",
 				"activity_attempt":    "محاولة: %s",
@@ -346,6 +351,8 @@ func Arabic() pages.Texts {
 				"use_totp":            "استخدام تطبيق المصادقة",
 			},
 			Problems: map[string]string{
+				"acting":                 "أنت تعمل باسم مستخدم آخر. لم يحدث شيء: لا يستطيع ذلك إلا المستخدم نفسه.",
+				"acting_ended":           "لم تعد تعمل باسم المستخدم. لم يحدث شيء. أعد تحميل الصفحة لتتابع باسمك.",
 				"":                       "لم ينجح ذلك. حاول مرة أخرى.",
 				"AccessDenied":           "هذا غير ممكن هنا.",
 				"AccountNotLinked":       "مفتاح المرور هذا لحساب آخر.",
@@ -418,7 +425,9 @@ func Arabic() pages.Texts {
 				"":                         "حدث شيء في حسابك",
 				"account_linked":           "رُبط حساب لدى مزود",
 				"account_unlinked":         "أُزيل حساب لدى مزود",
-				"acting_request":           "فتح فريق الدعم صفحة باسمك",
+				"acting_request":           "أرسل فريق الدعم نموذجًا باسمك",
+				"op_reset_sent":            "أرسل إليك فريق الدعم رابطًا لاختيار كلمة مرور جديدة",
+				"op_temporary_password":    "وضع فريق الدعم كلمة مرور مؤقتة",
 				"address_change_begun":     "بدأ تغيير العنوان",
 				"address_change_cancelled": "أُلغي تغيير العنوان",
 				"address_change_done":      "تغير العنوان",
@@ -447,7 +456,7 @@ func Arabic() pages.Texts {
 				"op_invitation_revoked":    "ألغى فريق الدعم دعوة",
 				"op_invited":               "دعاك فريق الدعم",
 				"op_kept":                  "أبقى فريق الدعم الحساب",
-				"op_password":              "طلب فريق الدعم كلمة مرور جديدة",
+				"op_password_required":     "طلب فريق الدعم كلمة مرور جديدة",
 				"op_roles":                 "غير فريق الدعم صلاحياتك",
 				"op_signed_out":            "سجل فريق الدعم خروجك",
 				"op_unban":                 "فتح فريق الدعم الحساب",
@@ -473,6 +482,13 @@ func Arabic() pages.Texts {
 				"sign_up":                  "أُنشئ الحساب",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "يعمل مدير الموقع باسمك في %s",
+					Heading: "يعمل مدير الموقع باسمك",
+					Text:    []string{"يرى الآن شخص من إدارة الموقع ما تراه، ويستطيع أن يفعل ما تفعله لمدة محدودة. لا يمكن خلال ذلك تغيير عنوانك ولا كلمة مرورك ولا طريقة دخولك."},
+					Button:  "الدخول",
+					Ignore:  "إن لم تطلب مساعدة فاكتب إلى المدير. ولإنهاء ذلك سجّل الخروج من كل مكان.",
+				},
 				"account-linked": {
 					Subject: "رُبط حساب في %s",
 					Heading: "رُبط حساب",

@@ -119,6 +119,7 @@ func SimplifiedChinese() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
+				"profile-upload": {Heading: "您的图片", Button: "上传图片"},
 				"account":        {Heading: "您的账号", Text: []string{"您已登录为 %s。"}, Button: "退出登录"},
 				"accounts":       {Heading: "已关联的账号", Text: []string{"您可以使用其中任意一个登录。"}, Button: "关联"},
 				"activity":       {Heading: "活动记录", Text: []string{"您的账号发生的事情，最新的在前。"}},
@@ -184,6 +185,10 @@ func SimplifiedChinese() pages.Texts {
 				"totp":                     {Heading: "添加身份验证器应用", Text: []string{"请用应用扫描图片，或在应用中输入密钥。", "然后输入应用显示的验证码。"}, Button: "添加应用"},
 			},
 			Words: map[string]string{
+				"acting_as":           "您正在以 %s 的身份操作。",
+				"acting_end":          "停止操作",
+				"picture":             "图片",
+				"picture_hint":        "PNG、JPEG、GIF 或 WebP 图片，最大 1 MB，最大 4096×4096 像素。",
 				"accounts":            "已关联的账号",
 				"activity":            "活动记录",
 				"activity_attempt":    "尝试：%s",
@@ -292,6 +297,8 @@ func SimplifiedChinese() pages.Texts {
 				"use_totp":            "使用您的身份验证器应用",
 			},
 			Problems: map[string]string{
+				"acting":                 "您正在以其他用户的身份操作。未执行任何操作：只有用户本人可以执行。",
+				"acting_ended":           "您不再以该用户的身份操作。未执行任何操作。请重新加载页面，以您自己的身份继续。",
 				"":                       "操作未成功。请重试。",
 				"AccessDenied":           "此处无法执行此操作。",
 				"AccountNotLinked":       "该通行密钥属于另一个账号。",
@@ -364,7 +371,9 @@ func SimplifiedChinese() pages.Texts {
 				"":                         "您的账号发生了某些情况",
 				"account_linked":           "已关联其他服务的账号",
 				"account_unlinked":         "已取消关联其他服务的账号",
-				"acting_request":           "客服以您的身份打开了页面",
+				"acting_request":           "客服以您的身份提交了表单",
+				"op_reset_sent":            "客服向您发送了设置新密码的链接",
+				"op_temporary_password":    "客服设置了临时密码",
 				"address_change_begun":     "开始更改地址",
 				"address_change_cancelled": "已取消更改地址",
 				"address_change_done":      "地址已更改",
@@ -393,7 +402,7 @@ func SimplifiedChinese() pages.Texts {
 				"op_invitation_revoked":    "客服撤回了邀请",
 				"op_invited":               "客服邀请了您",
 				"op_kept":                  "客服保留了账号",
-				"op_password":              "客服请求了新密码",
+				"op_password_required":     "客服请求了新密码",
 				"op_roles":                 "客服更改了您的权限",
 				"op_signed_out":            "客服将您退出登录",
 				"op_unban":                 "客服解锁了账号",
@@ -419,6 +428,13 @@ func SimplifiedChinese() pages.Texts {
 				"sign_up":                  "账号已创建",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "管理者正在 %s 以您的身份操作",
+					Heading: "管理者正在以您的身份操作",
+					Text:    []string{"网站管理方的一名人员现在看到的内容与您看到的相同，并可在有限时间内执行您能执行的操作。在此期间，您的地址、密码和登录方式无法更改。"},
+					Button:  "登录",
+					Ignore:  "如果您没有请求帮助，请联系管理者。如要终止，请在所有位置退出登录。",
+				},
 				"account-linked":       {Subject: "在 %s 关联了一个账号", Heading: "关联了一个账号", Text: []string{"现在可以使用 %s 登录。"}, Button: "查看您的账号", Ignore: "如果不是您本人操作，请立即设置新密码，并联系网站的管理者。"},
 				"account-unlinked":     {Subject: "在 %s 取消关联了一个账号", Heading: "取消关联了一个账号", Text: []string{"不再能使用 %s 登录。"}, Button: "查看您的账号", Ignore: "如果不是您本人操作，请立即设置新密码，并联系网站的管理者。"},
 				"address-asked":        {Subject: "您在 %s 的地址即将更改", Heading: "您的地址即将更改", Text: []string{"新地址将是 %s。在确认之前，不会有任何更改。"}, Button: "查看您的账号", Ignore: "如果不是您本人操作，请立即设置新密码：这将终止更改。"},

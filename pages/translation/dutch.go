@@ -125,9 +125,10 @@ func Dutch() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "Uw account", Text: []string{"U bent ingelogd als %s."}, Button: "Uitloggen"},
-				"accounts": {Heading: "Gekoppelde accounts", Text: []string{"U kunt met elk hiervan inloggen."}, Button: "Koppelen"},
-				"activity": {Heading: "Activiteit", Text: []string{"Wat er met uw account is gebeurd, het nieuwste eerst."}},
+				"profile-upload": {Heading: "Uw afbeelding", Button: "Afbeelding uploaden"},
+				"account":        {Heading: "Uw account", Text: []string{"U bent ingelogd als %s."}, Button: "Uitloggen"},
+				"accounts":       {Heading: "Gekoppelde accounts", Text: []string{"U kunt met elk hiervan inloggen."}, Button: "Koppelen"},
+				"activity":       {Heading: "Activiteit", Text: []string{"Wat er met uw account is gebeurd, het nieuwste eerst."}},
 				"address": {
 					Heading: "Uw adres wijzigen",
 					Text:    []string{"Uw adres is %s.", "We sturen een code naar het nieuwe adres. Er verandert niets totdat u die hebt ingevoerd."},
@@ -280,6 +281,10 @@ func Dutch() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "U handelt als %s.",
+				"acting_end":          "Stoppen met handelen",
+				"picture":             "Afbeelding",
+				"picture_hint":        "Een PNG-, JPEG-, GIF- of WebP-afbeelding van maximaal 1 MB en maximaal 4096 bij 4096 pixels.",
 				"accounts":            "Gekoppelde accounts",
 				"activity":            "Activiteit",
 				"activity_attempt":    "Poging: %s",
@@ -388,6 +393,8 @@ func Dutch() pages.Texts {
 				"use_totp":            "Uw authenticator-app gebruiken",
 			},
 			Problems: map[string]string{
+				"acting":                 "U handelt als een andere gebruiker. Er is niets gedaan: alleen de gebruiker kan dit doen.",
+				"acting_ended":           "U handelt niet meer als de gebruiker. Er is niets gedaan. Laad de pagina opnieuw om als uzelf verder te gaan.",
 				"":                       "Dat is niet gelukt. Probeer het opnieuw.",
 				"AccessDenied":           "Dit is hier niet mogelijk.",
 				"AccountNotLinked":       "Die passkey hoort bij een ander account.",
@@ -460,7 +467,9 @@ func Dutch() pages.Texts {
 				"":                         "Er is iets met uw account gebeurd",
 				"account_linked":           "Account van een aanbieder gekoppeld",
 				"account_unlinked":         "Account van een aanbieder ontkoppeld",
-				"acting_request":           "De helpdesk heeft namens u een pagina geopend",
+				"acting_request":           "De helpdesk heeft namens u een formulier verzonden",
+				"op_reset_sent":            "De helpdesk heeft u een link gestuurd om een nieuw wachtwoord te kiezen",
+				"op_temporary_password":    "De helpdesk heeft een tijdelijk wachtwoord ingesteld",
 				"address_change_begun":     "Wijziging van het adres begonnen",
 				"address_change_cancelled": "Wijziging van het adres geannuleerd",
 				"address_change_done":      "Adres gewijzigd",
@@ -489,7 +498,7 @@ func Dutch() pages.Texts {
 				"op_invitation_revoked":    "De helpdesk heeft een uitnodiging ingetrokken",
 				"op_invited":               "De helpdesk heeft u uitgenodigd",
 				"op_kept":                  "De helpdesk heeft het account behouden",
-				"op_password":              "De helpdesk heeft een nieuw wachtwoord aangevraagd",
+				"op_password_required":     "De helpdesk heeft een nieuw wachtwoord aangevraagd",
 				"op_roles":                 "De helpdesk heeft uw rechten gewijzigd",
 				"op_signed_out":            "De helpdesk heeft u uitgelogd",
 				"op_unban":                 "De helpdesk heeft het account gedeblokkeerd",
@@ -515,6 +524,13 @@ func Dutch() pages.Texts {
 				"sign_up":                  "Account aangemaakt",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "De beheerder handelt namens u bij %s",
+					Heading: "De beheerder handelt namens u",
+					Text:    []string{"Een medewerker van de beheerder ziet de website nu zoals u die ziet en kan er gedurende beperkte tijd doen wat u doet. Uw adres, uw wachtwoord en hoe u inlogt kunnen intussen niet worden gewijzigd."},
+					Button:  "Inloggen",
+					Ignore:  "Als u niet om hulp hebt gevraagd, schrijf dan de beheerder. Log overal uit om dit te beëindigen.",
+				},
 				"account-linked": {
 					Subject: "Er is een account gekoppeld bij %s",
 					Heading: "Er is een account gekoppeld",

@@ -131,9 +131,10 @@ func French() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "Votre compte", Text: []string{"Vous êtes connecté en tant que %s."}, Button: "Se déconnecter"},
-				"accounts": {Heading: "Comptes associés", Text: []string{"Vous pouvez vous connecter avec chacun d’eux."}, Button: "Associer"},
-				"activity": {Heading: "Activité", Text: []string{"Ce qui s’est passé sur votre compte, du plus récent au plus ancien."}},
+				"profile-upload": {Heading: "Votre photo", Button: "Envoyer la photo"},
+				"account":        {Heading: "Votre compte", Text: []string{"Vous êtes connecté en tant que %s."}, Button: "Se déconnecter"},
+				"accounts":       {Heading: "Comptes associés", Text: []string{"Vous pouvez vous connecter avec chacun d’eux."}, Button: "Associer"},
+				"activity":       {Heading: "Activité", Text: []string{"Ce qui s’est passé sur votre compte, du plus récent au plus ancien."}},
 				"address": {
 					Heading: "Changer d’adresse",
 					Text:    []string{"Votre adresse est %s.", "Nous envoyons un code à la nouvelle adresse. Rien ne change tant que vous ne l’avez pas saisi."},
@@ -311,6 +312,10 @@ func French() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "Vous agissez en tant que %s.",
+				"acting_end":          "Cesser d’agir ainsi",
+				"picture":             "Photo",
+				"picture_hint":        "Une image PNG, JPEG, GIF ou WebP de 1 Mo et de 4096 pixels sur 4096 au maximum.",
 				"accounts":            "Comptes associés",
 				"activity":            "Activité",
 				"activity_attempt":    "Tentative\u00a0: %s",
@@ -419,6 +424,8 @@ func French() pages.Texts {
 				"use_totp":            "Utiliser votre application d’authentification",
 			},
 			Problems: map[string]string{
+				"acting":                 "Vous agissez en tant qu’un autre utilisateur. Rien n’a été fait : seul l’utilisateur peut le faire.",
+				"acting_ended":           "Vous n’agissez plus en tant que l’utilisateur. Rien n’a été fait. Rechargez la page pour continuer sous votre propre nom.",
 				"":                       "Cela n’a pas fonctionné. Réessayez.",
 				"AccessDenied":           "Ce n’est pas possible ici.",
 				"AccountNotLinked":       "Cette clé d’accès appartient à un autre compte.",
@@ -491,7 +498,9 @@ func French() pages.Texts {
 				"":                         "Un événement sur votre compte",
 				"account_linked":           "Compte d’un fournisseur associé",
 				"account_unlinked":         "Compte d’un fournisseur dissocié",
-				"acting_request":           "L’assistance a ouvert une page en votre nom",
+				"acting_request":           "L’assistance a envoyé un formulaire en votre nom",
+				"op_reset_sent":            "L’assistance vous a envoyé un lien pour choisir un nouveau mot de passe",
+				"op_temporary_password":    "L’assistance a défini un mot de passe temporaire",
 				"address_change_begun":     "Changement d’adresse commencé",
 				"address_change_cancelled": "Changement d’adresse abandonné",
 				"address_change_done":      "Adresse changée",
@@ -520,7 +529,7 @@ func French() pages.Texts {
 				"op_invitation_revoked":    "L’assistance a retiré une invitation",
 				"op_invited":               "L’assistance vous a invité",
 				"op_kept":                  "L’assistance a conservé le compte",
-				"op_password":              "L’assistance a demandé un nouveau mot de passe",
+				"op_password_required":     "L’assistance a demandé un nouveau mot de passe",
 				"op_roles":                 "L’assistance a modifié vos droits",
 				"op_signed_out":            "L’assistance vous a déconnecté",
 				"op_unban":                 "L’assistance a débloqué le compte",
@@ -546,6 +555,13 @@ func French() pages.Texts {
 				"sign_up":                  "Compte créé",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "L’exploitant agit en votre nom sur %s",
+					Heading: "L’exploitant agit en votre nom",
+					Text:    []string{"Une personne de l’exploitant voit maintenant le site comme vous le voyez et peut y faire ce que vous faites, pour une durée limitée. Votre adresse, votre mot de passe et vos moyens de connexion ne peuvent pas être modifiés pendant ce temps."},
+					Button:  "Se connecter",
+					Ignore:  "Si vous n’avez pas demandé d’aide, écrivez à l’exploitant. Pour y mettre fin, déconnectez-vous partout.",
+				},
 				"account-linked": {
 					Subject: "Un compte a été associé sur %s",
 					Heading: "Un compte a été associé",

@@ -131,9 +131,10 @@ func German() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "Ihr Konto", Text: []string{"Sie sind angemeldet als %s."}, Button: "Abmelden"},
-				"accounts": {Heading: "Verknüpfte Konten", Text: []string{"Sie können sich mit jedem davon anmelden."}, Button: "Verknüpfen"},
-				"activity": {Heading: "Aktivität", Text: []string{"Was mit Ihrem Konto geschehen ist, das Neueste zuerst."}},
+				"profile-upload": {Heading: "Ihr Bild", Button: "Bild hochladen"},
+				"account":        {Heading: "Ihr Konto", Text: []string{"Sie sind angemeldet als %s."}, Button: "Abmelden"},
+				"accounts":       {Heading: "Verknüpfte Konten", Text: []string{"Sie können sich mit jedem davon anmelden."}, Button: "Verknüpfen"},
+				"activity":       {Heading: "Aktivität", Text: []string{"Was mit Ihrem Konto geschehen ist, das Neueste zuerst."}},
 				"address": {
 					Heading: "Adresse ändern",
 					Text:    []string{"Ihre Adresse ist %s.", "Wir schicken einen Code an die neue Adresse. Vorher ändert sich nichts."},
@@ -313,6 +314,10 @@ func German() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "Sie handeln als %s.",
+				"acting_end":          "Nicht mehr so handeln",
+				"picture":             "Bild",
+				"picture_hint":        "Ein Bild als PNG, JPEG, GIF oder WebP mit höchstens 1 MB und höchstens 4096 mal 4096 Pixeln.",
 				"accounts":            "Verknüpfte Konten",
 				"activity":            "Aktivität",
 				"activity_attempt":    "Versuch: %s",
@@ -421,6 +426,8 @@ func German() pages.Texts {
 				"use_totp":            "Authenticator-App verwenden",
 			},
 			Problems: map[string]string{
+				"acting":                 "Sie handeln als jemand anderes. Es ist nichts geschehen: Das kann nur der Benutzer selbst.",
+				"acting_ended":           "Sie handeln nicht mehr als der Benutzer. Es ist nichts geschehen. Laden Sie die Seite neu, um als Sie selbst weiterzumachen.",
 				"":                       "Das hat nicht geklappt. Versuchen Sie es noch einmal.",
 				"AccessDenied":           "Das ist hier nicht möglich.",
 				"AccountNotLinked":       "Dieser Passkey gehört zu einem anderen Konto.",
@@ -493,7 +500,9 @@ func German() pages.Texts {
 				"":                         "Mit Ihrem Konto ist etwas geschehen",
 				"account_linked":           "Konto eines Anbieters verknüpft",
 				"account_unlinked":         "Konto eines Anbieters entfernt",
-				"acting_request":           "Der Support hat in Ihrem Namen eine Seite geöffnet",
+				"acting_request":           "Der Support hat in Ihrem Namen ein Formular gesendet",
+				"op_reset_sent":            "Der Support hat Ihnen einen Link für ein neues Passwort geschickt",
+				"op_temporary_password":    "Der Support hat ein vorläufiges Passwort gesetzt",
 				"address_change_begun":     "Änderung der Adresse begonnen",
 				"address_change_cancelled": "Änderung der Adresse abgebrochen",
 				"address_change_done":      "Adresse geändert",
@@ -522,7 +531,7 @@ func German() pages.Texts {
 				"op_invitation_revoked":    "Der Support hat eine Einladung zurückgenommen",
 				"op_invited":               "Der Support hat Sie eingeladen",
 				"op_kept":                  "Der Support hat das Konto behalten",
-				"op_password":              "Der Support verlangt ein neues Passwort",
+				"op_password_required":     "Der Support verlangt ein neues Passwort",
 				"op_roles":                 "Der Support hat Ihre Rechte geändert",
 				"op_signed_out":            "Der Support hat Sie abgemeldet",
 				"op_unban":                 "Der Support hat das Konto entsperrt",
@@ -548,6 +557,13 @@ func German() pages.Texts {
 				"sign_up":                  "Konto angelegt",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "Der Betreiber handelt bei %s in Ihrem Namen",
+					Heading: "Der Betreiber handelt in Ihrem Namen",
+					Text:    []string{"Eine Person des Betreibers sieht die Website für begrenzte Zeit so, wie Sie sie sehen, und kann dort tun, was Sie tun. Ihre Adresse, Ihr Passwort und die Art Ihrer Anmeldung lassen sich währenddessen nicht ändern."},
+					Button:  "Anmelden",
+					Ignore:  "Wenn Sie nicht um Hilfe gebeten haben, schreiben Sie dem Betreiber. Um es zu beenden, melden Sie sich überall ab.",
+				},
 				"account-linked": {
 					Subject: "Ein Konto wurde bei %s verknüpft",
 					Heading: "Ein Konto wurde verknüpft",

@@ -131,9 +131,10 @@ func Hindi() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "आपका खाता", Text: []string{"आप %s के रूप में साइन इन हैं।"}, Button: "साइन आउट करें"},
-				"accounts": {Heading: "जुड़े हुए खाते", Text: []string{"आप इनमें से किसी से भी साइन इन कर सकते हैं।"}, Button: "जोड़ें"},
-				"activity": {Heading: "गतिविधि", Text: []string{"आपके खाते में क्या हुआ, सबसे नया पहले।"}},
+				"profile-upload": {Heading: "आपकी तस्वीर", Button: "तस्वीर अपलोड करें"},
+				"account":        {Heading: "आपका खाता", Text: []string{"आप %s के रूप में साइन इन हैं।"}, Button: "साइन आउट करें"},
+				"accounts":       {Heading: "जुड़े हुए खाते", Text: []string{"आप इनमें से किसी से भी साइन इन कर सकते हैं।"}, Button: "जोड़ें"},
+				"activity":       {Heading: "गतिविधि", Text: []string{"आपके खाते में क्या हुआ, सबसे नया पहले।"}},
 				"address": {
 					Heading: "अपना पता बदलें",
 					Text: []string{
@@ -281,6 +282,10 @@ func Hindi() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "आप %s के रूप में काम कर रहे हैं।",
+				"acting_end":          "इस रूप में काम करना बंद करें",
+				"picture":             "तस्वीर",
+				"picture_hint":        "PNG, JPEG, GIF या WebP तस्वीर, ज़्यादा से ज़्यादा 1 MB और 4096 गुणा 4096 पिक्सेल।",
 				"accounts":            "जुड़े हुए खाते",
 				"activity":            "गतिविधि",
 				"activity_attempt":    "कोशिश: %s",
@@ -389,6 +394,8 @@ func Hindi() pages.Texts {
 				"use_totp":            "अपने ऑथेंटिकेटर ऐप का इस्तेमाल करें",
 			},
 			Problems: map[string]string{
+				"acting":                 "आप किसी दूसरे उपयोगकर्ता के रूप में काम कर रहे हैं। कुछ नहीं किया गया: यह केवल वही उपयोगकर्ता कर सकता है।",
+				"acting_ended":           "आप अब उस उपयोगकर्ता के रूप में काम नहीं कर रहे हैं। कुछ नहीं किया गया। अपने रूप में जारी रखने के लिए पेज फिर से लोड करें।",
 				"":                       "यह नहीं हो पाया। फिर से कोशिश करें।",
 				"AccessDenied":           "यह यहाँ संभव नहीं है।",
 				"AccountNotLinked":       "वह पासकी किसी दूसरे खाते की है।",
@@ -461,7 +468,9 @@ func Hindi() pages.Texts {
 				"":                         "आपके खाते में कुछ हुआ",
 				"account_linked":           "किसी प्रदाता का खाता जोड़ा गया",
 				"account_unlinked":         "किसी प्रदाता का खाता हटाया गया",
-				"acting_request":           "सहायता टीम ने आपकी ओर से एक पेज खोला",
+				"acting_request":           "सहायता टीम ने आपकी ओर से एक फ़ॉर्म भेजा",
+				"op_reset_sent":            "सहायता टीम ने आपको नया पासवर्ड चुनने का लिंक भेजा",
+				"op_temporary_password":    "सहायता टीम ने अस्थायी पासवर्ड बनाया",
 				"address_change_begun":     "पते का बदलाव शुरू हुआ",
 				"address_change_cancelled": "पते का बदलाव रद्द हुआ",
 				"address_change_done":      "पता बदला गया",
@@ -490,7 +499,7 @@ func Hindi() pages.Texts {
 				"op_invitation_revoked":    "सहायता टीम ने एक निमंत्रण वापस लिया",
 				"op_invited":               "सहायता टीम ने आपको निमंत्रण दिया",
 				"op_kept":                  "सहायता टीम ने खाता रखा",
-				"op_password":              "सहायता टीम ने नया पासवर्ड माँगा",
+				"op_password_required":     "सहायता टीम ने नया पासवर्ड माँगा",
 				"op_roles":                 "सहायता टीम ने आपके अधिकार बदले",
 				"op_signed_out":            "सहायता टीम ने आपको साइन आउट किया",
 				"op_unban":                 "सहायता टीम ने खाता फिर से खोला",
@@ -516,6 +525,13 @@ func Hindi() pages.Texts {
 				"sign_up":                  "खाता बनाया गया",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "%s पर संचालक आपकी ओर से काम कर रहा है",
+					Heading: "संचालक आपकी ओर से काम कर रहा है",
+					Text:    []string{"साइट के संचालक का एक व्यक्ति अभी साइट को वैसे ही देख रहा है जैसे आप देखते हैं, और सीमित समय तक वह सब कर सकता है जो आप करते हैं। इस दौरान आपका पता, पासवर्ड और साइन इन का तरीका नहीं बदला जा सकता।"},
+					Button:  "साइन इन करें",
+					Ignore:  "अगर आपने मदद नहीं माँगी, तो संचालक को लिखें। इसे समाप्त करने के लिए हर जगह से साइन आउट करें।",
+				},
 				"account-linked": {
 					Subject: "%s पर एक खाता जोड़ा गया",
 					Heading: "एक खाता जोड़ा गया",

@@ -134,9 +134,10 @@ func Italian() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "Il tuo account", Text: []string{"Hai effettuato l’accesso come %s."}, Button: "Esci"},
-				"accounts": {Heading: "Account collegati", Text: []string{"Puoi accedere con ognuno di questi."}, Button: "Collega"},
-				"activity": {Heading: "Attività", Text: []string{"Che cosa è successo al tuo account, dal più recente."}},
+				"profile-upload": {Heading: "La tua immagine", Button: "Carica l’immagine"},
+				"account":        {Heading: "Il tuo account", Text: []string{"Hai effettuato l’accesso come %s."}, Button: "Esci"},
+				"accounts":       {Heading: "Account collegati", Text: []string{"Puoi accedere con ognuno di questi."}, Button: "Collega"},
+				"activity":       {Heading: "Attività", Text: []string{"Che cosa è successo al tuo account, dal più recente."}},
 				"address": {
 					Heading: "Cambia il tuo indirizzo",
 					Text:    []string{"Il tuo indirizzo è %s.", "Inviamo un codice al nuovo indirizzo. Nulla cambia prima che tu lo inserisca."},
@@ -305,6 +306,10 @@ func Italian() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "Stai agendo come %s.",
+				"acting_end":          "Smetti di agire",
+				"picture":             "Immagine",
+				"picture_hint":        "Un’immagine PNG, JPEG, GIF o WebP di al massimo 1 MB e 4096 per 4096 pixel.",
 				"accounts":            "Account collegati",
 				"activity":            "Attività",
 				"activity_attempt":    "Tentativo: %s",
@@ -413,6 +418,8 @@ func Italian() pages.Texts {
 				"use_totp":            "Usa la tua app di autenticazione",
 			},
 			Problems: map[string]string{
+				"acting":                 "Stai agendo come un altro utente. Non è stato fatto nulla: solo l’utente può farlo.",
+				"acting_ended":           "Non agisci più come l’utente. Non è stato fatto nulla. Ricarica la pagina per continuare con il tuo account.",
 				"":                       "Non ha funzionato. Riprova.",
 				"AccessDenied":           "Qui non è possibile.",
 				"AccountNotLinked":       "Questa passkey appartiene a un altro account.",
@@ -485,7 +492,9 @@ func Italian() pages.Texts {
 				"":                         "È successo qualcosa al tuo account",
 				"account_linked":           "Account di un provider collegato",
 				"account_unlinked":         "Account di un provider scollegato",
-				"acting_request":           "L’assistenza ha aperto una pagina a tuo nome",
+				"acting_request":           "L’assistenza ha inviato un modulo a tuo nome",
+				"op_reset_sent":            "L’assistenza ti ha inviato un link per scegliere una nuova password",
+				"op_temporary_password":    "L’assistenza ha impostato una password temporanea",
 				"address_change_begun":     "Cambio dell’indirizzo iniziato",
 				"address_change_cancelled": "Cambio dell’indirizzo interrotto",
 				"address_change_done":      "Indirizzo cambiato",
@@ -514,7 +523,7 @@ func Italian() pages.Texts {
 				"op_invitation_revoked":    "L’assistenza ha ritirato un invito",
 				"op_invited":               "L’assistenza ti ha invitato",
 				"op_kept":                  "L’assistenza ha mantenuto l’account",
-				"op_password":              "L’assistenza ha richiesto una nuova password",
+				"op_password_required":     "L’assistenza ha richiesto una nuova password",
 				"op_roles":                 "L’assistenza ha cambiato i tuoi permessi",
 				"op_signed_out":            "L’assistenza ha chiuso le tue sessioni",
 				"op_unban":                 "L’assistenza ha sbloccato l’account",
@@ -540,6 +549,13 @@ func Italian() pages.Texts {
 				"sign_up":                  "Account creato",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "Il gestore agisce a tuo nome su %s",
+					Heading: "Il gestore agisce a tuo nome",
+					Text:    []string{"Una persona del gestore del sito ora lo vede come lo vedi tu e può fare ciò che fai tu, per un tempo limitato. Nel frattempo il tuo indirizzo, la tua password e il modo in cui accedi non possono essere cambiati."},
+					Button:  "Accedi",
+					Ignore:  "Se non hai chiesto aiuto, scrivi al gestore. Per porvi fine, esci ovunque.",
+				},
 				"account-linked": {
 					Subject: "Un account è stato collegato su %s",
 					Heading: "Un account è stato collegato",

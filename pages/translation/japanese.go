@@ -125,9 +125,10 @@ func Japanese() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "あなたのアカウント", Text: []string{"%s としてログインしています。"}, Button: "ログアウト"},
-				"accounts": {Heading: "連携アカウント", Text: []string{"次のいずれかでログインできます。"}, Button: "連携する"},
-				"activity": {Heading: "アクティビティ", Text: []string{"アカウントに起きたことを新しい順に表示します。"}},
+				"profile-upload": {Heading: "あなたの画像", Button: "画像をアップロード"},
+				"account":        {Heading: "あなたのアカウント", Text: []string{"%s としてログインしています。"}, Button: "ログアウト"},
+				"accounts":       {Heading: "連携アカウント", Text: []string{"次のいずれかでログインできます。"}, Button: "連携する"},
+				"activity":       {Heading: "アクティビティ", Text: []string{"アカウントに起きたことを新しい順に表示します。"}},
 				"address": {Heading: "アドレスの変更", Text: []string{
 					"あなたのアドレスは %s です。",
 					"新しいアドレスにコードを送信します。コードを入力するまで何も変わりません。",
@@ -203,6 +204,10 @@ func Japanese() pages.Texts {
 				}, Button: "アプリを追加"},
 			},
 			Words: map[string]string{
+				"acting_as":           "%s として操作しています。",
+				"acting_end":          "この操作を終了",
+				"picture":             "画像",
+				"picture_hint":        "1 MB 以下、4096×4096 ピクセル以下の PNG、JPEG、GIF、WebP 画像。",
 				"accounts":            "連携アカウント",
 				"activity":            "アクティビティ",
 				"activity_attempt":    "試行: %s",
@@ -311,6 +316,8 @@ func Japanese() pages.Texts {
 				"use_totp":            "認証アプリを使用",
 			},
 			Problems: map[string]string{
+				"acting":                 "別のユーザーとして操作しています。何も実行されませんでした。これはユーザー本人だけができます。",
+				"acting_ended":           "そのユーザーとしての操作は終了しています。何も実行されませんでした。ご自分として続けるには、ページを再読み込みしてください。",
 				"":                       "うまくいきませんでした。もう一度お試しください。",
 				"AccessDenied":           "ここではできません。",
 				"AccountNotLinked":       "このパスキーは別のアカウントのものです。",
@@ -383,7 +390,9 @@ func Japanese() pages.Texts {
 				"":                         "アカウントに何かが起きました",
 				"account_linked":           "外部サービスのアカウントを連携",
 				"account_unlinked":         "外部サービスのアカウントの連携を解除",
-				"acting_request":           "サポートがあなたとしてページを開きました",
+				"acting_request":           "サポートがあなたとしてフォームを送信",
+				"op_reset_sent":            "サポートが新しいパスワードを設定するリンクを送信",
+				"op_temporary_password":    "サポートが仮のパスワードを設定",
 				"address_change_begun":     "アドレスの変更を開始",
 				"address_change_cancelled": "アドレスの変更を中止",
 				"address_change_done":      "アドレスの変更を完了",
@@ -412,7 +421,7 @@ func Japanese() pages.Texts {
 				"op_invitation_revoked":    "サポートが招待を取り消し",
 				"op_invited":               "サポートがあなたを招待",
 				"op_kept":                  "サポートがアカウントを維持",
-				"op_password":              "サポートが新しいパスワードを要求",
+				"op_password_required":     "サポートが新しいパスワードを要求",
 				"op_roles":                 "サポートがあなたの権限を変更",
 				"op_signed_out":            "サポートがあなたをログアウト",
 				"op_unban":                 "サポートがアカウントのロックを解除",
@@ -438,6 +447,13 @@ func Japanese() pages.Texts {
 				"sign_up":                  "アカウントの作成を完了",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "%s で運営者があなたとして操作しています",
+					Heading: "運営者があなたとして操作しています",
+					Text:    []string{"サイトの運営者の担当者が、限られた時間、あなたと同じ画面を見て、あなたと同じ操作を行うことができます。その間、アドレス、パスワード、ログイン方法は変更できません。"},
+					Button:  "ログイン",
+					Ignore:  "サポートを依頼していない場合は、運営者に連絡してください。終了させるには、すべての場所からログアウトしてください。",
+				},
 				"account-linked": {
 					Subject: "%s でアカウントが連携されました",
 					Heading: "アカウントが連携されました",

@@ -122,9 +122,10 @@ func Korean() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "내 계정", Text: []string{"%s 사용자로 로그인되어 있습니다."}, Button: "로그아웃"},
-				"accounts": {Heading: "연결된 계정", Text: []string{"다음 중 어느 것으로든 로그인할 수 있습니다."}, Button: "연결"},
-				"activity": {Heading: "활동", Text: []string{"계정에서 일어난 일을 최신순으로 표시합니다."}},
+				"profile-upload": {Heading: "내 사진", Button: "사진 업로드"},
+				"account":        {Heading: "내 계정", Text: []string{"%s 사용자로 로그인되어 있습니다."}, Button: "로그아웃"},
+				"accounts":       {Heading: "연결된 계정", Text: []string{"다음 중 어느 것으로든 로그인할 수 있습니다."}, Button: "연결"},
+				"activity":       {Heading: "활동", Text: []string{"계정에서 일어난 일을 최신순으로 표시합니다."}},
 				"address": {Heading: "내 주소 변경", Text: []string{
 					"주소는 %s입니다.",
 					"새 주소로 코드를 보냅니다. 코드를 입력하기 전에는 아무것도 바뀌지 않습니다.",
@@ -200,6 +201,10 @@ func Korean() pages.Texts {
 				}, Button: "앱 추가"},
 			},
 			Words: map[string]string{
+				"acting_as":           "%s 사용자로 작업하고 있습니다.",
+				"acting_end":          "이 작업 끝내기",
+				"picture":             "사진",
+				"picture_hint":        "최대 1MB, 최대 4096×4096픽셀의 PNG, JPEG, GIF 또는 WebP 이미지.",
 				"accounts":            "연결된 계정",
 				"activity":            "활동",
 				"activity_attempt":    "시도: %s",
@@ -308,6 +313,8 @@ func Korean() pages.Texts {
 				"use_totp":            "인증 앱 사용",
 			},
 			Problems: map[string]string{
+				"acting":                 "다른 사용자로 작업하고 있습니다. 아무것도 처리되지 않았습니다. 사용자 본인만 할 수 있습니다.",
+				"acting_ended":           "더 이상 그 사용자로 작업하지 않습니다. 아무것도 처리되지 않았습니다. 본인으로 계속하려면 페이지를 다시 불러오세요.",
 				"":                       "처리하지 못했습니다. 다시 시도하세요.",
 				"AccessDenied":           "여기에서는 할 수 없습니다.",
 				"AccountNotLinked":       "그 패스키는 다른 계정의 것입니다.",
@@ -380,7 +387,9 @@ func Korean() pages.Texts {
 				"":                         "계정에 어떤 일이 있었습니다",
 				"account_linked":           "외부 서비스 계정 연결됨",
 				"account_unlinked":         "외부 서비스 계정 연결 해제됨",
-				"acting_request":           "지원팀이 사용자 대신 페이지를 열었음",
+				"acting_request":           "지원팀이 사용자 대신 양식을 보냄",
+				"op_reset_sent":            "지원팀이 새 비밀번호를 정할 수 있는 링크를 보냄",
+				"op_temporary_password":    "지원팀이 임시 비밀번호를 설정함",
 				"address_change_begun":     "주소 변경 시작됨",
 				"address_change_cancelled": "주소 변경 중단됨",
 				"address_change_done":      "주소 변경됨",
@@ -409,7 +418,7 @@ func Korean() pages.Texts {
 				"op_invitation_revoked":    "지원팀이 초대를 취소함",
 				"op_invited":               "지원팀이 초대함",
 				"op_kept":                  "지원팀이 계정을 유지함",
-				"op_password":              "지원팀이 새 비밀번호를 요청함",
+				"op_password_required":     "지원팀이 새 비밀번호를 요청함",
 				"op_roles":                 "지원팀이 권한을 변경함",
 				"op_signed_out":            "지원팀이 로그아웃함",
 				"op_unban":                 "지원팀이 계정 잠금을 해제함",
@@ -435,6 +444,13 @@ func Korean() pages.Texts {
 				"sign_up":                  "계정 만들어짐",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "%s에서 운영자가 대신 작업하고 있습니다",
+					Heading: "운영자가 대신 작업하고 있습니다",
+					Text:    []string{"사이트 운영자 측 담당자가 지금 사용자가 보는 것과 같은 화면을 보고 있으며, 제한된 시간 동안 사용자가 하는 일을 할 수 있습니다. 그동안 주소, 비밀번호, 로그인 방법은 변경할 수 없습니다."},
+					Button:  "로그인",
+					Ignore:  "도움을 요청하지 않았다면 운영자에게 문의하세요. 끝내려면 모든 곳에서 로그아웃하세요.",
+				},
 				"account-linked": {Subject: "%s에서 계정이 연결되었습니다", Heading: "계정이 연결되었습니다", Text: []string{"이제 %s 계정으로 로그인할 수 있습니다."}, Button: "내 계정 보기", Ignore: "본인이 아니라면 지금 새 비밀번호를 정하고 사이트 운영자에게 문의하세요."},
 				"account-unlinked": {
 					Subject: "%s에서 계정 연결이 해제되었습니다",

@@ -119,9 +119,10 @@ func Polish() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "Twoje konto", Text: []string{"Twoje konto: %s."}, Button: "Wyloguj się"},
-				"accounts": {Heading: "Połączone konta", Text: []string{"Możesz się zalogować za pomocą każdego z nich."}, Button: "Połącz"},
-				"activity": {Heading: "Aktywność", Text: []string{"Co działo się z Twoim kontem, od najnowszych."}},
+				"profile-upload": {Heading: "Twoje zdjęcie", Button: "Prześlij zdjęcie"},
+				"account":        {Heading: "Twoje konto", Text: []string{"Twoje konto: %s."}, Button: "Wyloguj się"},
+				"accounts":       {Heading: "Połączone konta", Text: []string{"Możesz się zalogować za pomocą każdego z nich."}, Button: "Połącz"},
+				"activity":       {Heading: "Aktywność", Text: []string{"Co działo się z Twoim kontem, od najnowszych."}},
 				"address": {
 					Heading: "Zmień adres",
 					Text:    []string{"Twój adres to %s.", "Wyślemy kod na nowy adres. Nic się nie zmieni, dopóki go nie wpiszesz."},
@@ -258,6 +259,10 @@ func Polish() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "Działasz jako %s.",
+				"acting_end":          "Przestań działać",
+				"picture":             "Zdjęcie",
+				"picture_hint":        "Obraz PNG, JPEG, GIF lub WebP, najwyżej 1 MB i najwyżej 4096 na 4096 pikseli.",
 				"accounts":            "Połączone konta",
 				"activity":            "Aktywność",
 				"activity_attempt":    "Próba: %s",
@@ -366,6 +371,8 @@ func Polish() pages.Texts {
 				"use_totp":            "Użyj aplikacji uwierzytelniającej",
 			},
 			Problems: map[string]string{
+				"acting":                 "Działasz jako inny użytkownik. Nic nie zostało zrobione: może to zrobić tylko ten użytkownik.",
+				"acting_ended":           "Nie działasz już jako ten użytkownik. Nic nie zostało zrobione. Wczytaj stronę ponownie, aby kontynuować na własnym koncie.",
 				"":                       "To się nie udało. Spróbuj ponownie.",
 				"AccessDenied":           "Tutaj to nie jest możliwe.",
 				"AccountNotLinked":       "Ten klucz dostępu należy do innego konta.",
@@ -438,7 +445,9 @@ func Polish() pages.Texts {
 				"":                         "Coś się wydarzyło na Twoim koncie",
 				"account_linked":           "Połączono konto u dostawcy",
 				"account_unlinked":         "Odłączono konto u dostawcy",
-				"acting_request":           "Pomoc techniczna otworzyła stronę w Twoim imieniu",
+				"acting_request":           "Pomoc techniczna wysłała formularz w Twoim imieniu",
+				"op_reset_sent":            "Pomoc techniczna wysłała Ci link do wyboru nowego hasła",
+				"op_temporary_password":    "Pomoc techniczna ustawiła hasło tymczasowe",
 				"address_change_begun":     "Rozpoczęto zmianę adresu",
 				"address_change_cancelled": "Anulowano zmianę adresu",
 				"address_change_done":      "Zmieniono adres",
@@ -467,7 +476,7 @@ func Polish() pages.Texts {
 				"op_invitation_revoked":    "Pomoc techniczna wycofała zaproszenie",
 				"op_invited":               "Pomoc techniczna wysłała Ci zaproszenie",
 				"op_kept":                  "Pomoc techniczna zachowała konto",
-				"op_password":              "Pomoc techniczna zażądała nowego hasła",
+				"op_password_required":     "Pomoc techniczna zażądała nowego hasła",
 				"op_roles":                 "Pomoc techniczna zmieniła Twoje uprawnienia",
 				"op_signed_out":            "Pomoc techniczna zakończyła Twoje sesje",
 				"op_unban":                 "Pomoc techniczna odblokowała konto",
@@ -493,6 +502,13 @@ func Polish() pages.Texts {
 				"sign_up":                  "Utworzono konto",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "Operator działa w Twoim imieniu w %s",
+					Heading: "Operator działa w Twoim imieniu",
+					Text:    []string{"Osoba reprezentująca operatora widzi teraz witrynę tak jak Ty i przez ograniczony czas może robić to co Ty. W tym czasie nie można zmienić Twojego adresu, hasła ani sposobu logowania."},
+					Button:  "Zaloguj się",
+					Ignore:  "Jeśli to nie Twoja prośba o pomoc, napisz do operatora. Aby to zakończyć, wyloguj się wszędzie.",
+				},
 				"account-linked": {
 					Subject: "Połączono konto w %s",
 					Heading: "Połączono konto",

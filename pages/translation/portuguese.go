@@ -125,9 +125,10 @@ func Portuguese() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "A sua conta", Text: []string{"Você entrou como %s."}, Button: "Sair"},
-				"accounts": {Heading: "Contas vinculadas", Text: []string{"Você pode entrar com qualquer uma delas."}, Button: "Vincular"},
-				"activity": {Heading: "Atividade", Text: []string{"O que aconteceu na sua conta, do mais recente ao mais antigo."}},
+				"profile-upload": {Heading: "A sua imagem", Button: "Enviar a imagem"},
+				"account":        {Heading: "A sua conta", Text: []string{"Você entrou como %s."}, Button: "Sair"},
+				"accounts":       {Heading: "Contas vinculadas", Text: []string{"Você pode entrar com qualquer uma delas."}, Button: "Vincular"},
+				"activity":       {Heading: "Atividade", Text: []string{"O que aconteceu na sua conta, do mais recente ao mais antigo."}},
 				"address": {
 					Heading: "Alterar o seu endereço",
 					Text:    []string{"O seu endereço é %s.", "Enviamos um código para o novo endereço. Nada muda antes de você digitá-lo."},
@@ -288,6 +289,10 @@ func Portuguese() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "Você está agindo como %s.",
+				"acting_end":          "Parar de agir",
+				"picture":             "Imagem",
+				"picture_hint":        "Uma imagem PNG, JPEG, GIF ou WebP de no máximo 1 MB e 4096 por 4096 pixels.",
 				"accounts":            "Contas vinculadas",
 				"activity":            "Atividade",
 				"activity_attempt":    "Tentativa: %s",
@@ -396,6 +401,8 @@ func Portuguese() pages.Texts {
 				"use_totp":            "Usar o seu aplicativo autenticador",
 			},
 			Problems: map[string]string{
+				"acting":                 "Você está agindo como outro usuário. Nada foi feito: só o usuário pode fazer isso.",
+				"acting_ended":           "Você não age mais como o usuário. Nada foi feito. Recarregue a página para continuar com a sua própria conta.",
 				"":                       "Não funcionou. Tente novamente.",
 				"AccessDenied":           "Isto não é possível aqui.",
 				"AccountNotLinked":       "Essa chave de acesso pertence a outra conta.",
@@ -468,7 +475,9 @@ func Portuguese() pages.Texts {
 				"":                         "Algo aconteceu na sua conta",
 				"account_linked":           "Conta de um provedor vinculada",
 				"account_unlinked":         "Conta de um provedor desvinculada",
-				"acting_request":           "O suporte abriu uma página em seu nome",
+				"acting_request":           "O suporte enviou um formulário em seu nome",
+				"op_reset_sent":            "O suporte enviou a você um link para escolher uma nova senha",
+				"op_temporary_password":    "O suporte definiu uma senha temporária",
 				"address_change_begun":     "Alteração do endereço iniciada",
 				"address_change_cancelled": "Alteração do endereço cancelada",
 				"address_change_done":      "Endereço alterado",
@@ -497,7 +506,7 @@ func Portuguese() pages.Texts {
 				"op_invitation_revoked":    "O suporte retirou um convite",
 				"op_invited":               "O suporte convidou você",
 				"op_kept":                  "O suporte manteve a conta",
-				"op_password":              "O suporte pediu uma nova senha",
+				"op_password_required":     "O suporte pediu uma nova senha",
 				"op_roles":                 "O suporte alterou as suas permissões",
 				"op_signed_out":            "O suporte desconectou você",
 				"op_unban":                 "O suporte desbloqueou a conta",
@@ -523,6 +532,13 @@ func Portuguese() pages.Texts {
 				"sign_up":                  "Conta criada",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "O responsável age em seu nome em %s",
+					Heading: "O responsável age em seu nome",
+					Text:    []string{"Uma pessoa do responsável pelo site o vê agora como você o vê e pode fazer o que você faz, por tempo limitado. Enquanto isso, o seu endereço, a sua senha e a sua forma de entrar não podem ser alterados."},
+					Button:  "Entrar",
+					Ignore:  "Se você não pediu ajuda, escreva ao responsável. Para encerrar isso, saia de todos os lugares.",
+				},
 				"account-linked": {
 					Subject: "Uma conta foi vinculada em %s",
 					Heading: "Uma conta foi vinculada",

@@ -131,9 +131,10 @@ func Spanish() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "Su cuenta", Text: []string{"Ha iniciado sesión como %s."}, Button: "Cerrar sesión"},
-				"accounts": {Heading: "Cuentas vinculadas", Text: []string{"Puede iniciar sesión con cualquiera de ellas."}, Button: "Vincular"},
-				"activity": {Heading: "Actividad", Text: []string{"Lo que ha ocurrido en su cuenta, lo más reciente primero."}},
+				"profile-upload": {Heading: "Su imagen", Button: "Subir la imagen"},
+				"account":        {Heading: "Su cuenta", Text: []string{"Ha iniciado sesión como %s."}, Button: "Cerrar sesión"},
+				"accounts":       {Heading: "Cuentas vinculadas", Text: []string{"Puede iniciar sesión con cualquiera de ellas."}, Button: "Vincular"},
+				"activity":       {Heading: "Actividad", Text: []string{"Lo que ha ocurrido en su cuenta, lo más reciente primero."}},
 				"address": {
 					Heading: "Cambiar su dirección",
 					Text:    []string{"Su dirección es %s.", "Enviamos un código a la dirección nueva. Nada cambia hasta que lo escriba."},
@@ -303,6 +304,10 @@ func Spanish() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "Está actuando como %s.",
+				"acting_end":          "Dejar de actuar",
+				"picture":             "Imagen",
+				"picture_hint":        "Una imagen PNG, JPEG, GIF o WebP de 1 MB y de 4096 por 4096 píxeles como máximo.",
 				"accounts":            "Cuentas vinculadas",
 				"activity":            "Actividad",
 				"activity_attempt":    "Intento: %s",
@@ -411,6 +416,8 @@ func Spanish() pages.Texts {
 				"use_totp":            "Usar su aplicación de autenticación",
 			},
 			Problems: map[string]string{
+				"acting":                 "Está actuando como otro usuario. No se ha hecho nada: solo el usuario puede hacerlo.",
+				"acting_ended":           "Ya no actúa como el usuario. No se ha hecho nada. Vuelva a cargar la página para continuar con su propia cuenta.",
 				"":                       "No ha funcionado. Inténtelo de nuevo.",
 				"AccessDenied":           "Esto no es posible aquí.",
 				"AccountNotLinked":       "Esa clave de acceso pertenece a otra cuenta.",
@@ -483,7 +490,9 @@ func Spanish() pages.Texts {
 				"":                         "Ha ocurrido algo en su cuenta",
 				"account_linked":           "Cuenta de un proveedor vinculada",
 				"account_unlinked":         "Cuenta de un proveedor desvinculada",
-				"acting_request":           "El soporte abrió una página en su nombre",
+				"acting_request":           "El soporte envió un formulario en su nombre",
+				"op_reset_sent":            "El soporte le envió un enlace para elegir una contraseña nueva",
+				"op_temporary_password":    "El soporte estableció una contraseña temporal",
 				"address_change_begun":     "Cambio de dirección empezado",
 				"address_change_cancelled": "Cambio de dirección cancelado",
 				"address_change_done":      "Dirección cambiada",
@@ -512,7 +521,7 @@ func Spanish() pages.Texts {
 				"op_invitation_revoked":    "El soporte retiró una invitación",
 				"op_invited":               "El soporte le invitó",
 				"op_kept":                  "El soporte conservó la cuenta",
-				"op_password":              "El soporte pidió una contraseña nueva",
+				"op_password_required":     "El soporte pidió una contraseña nueva",
 				"op_roles":                 "El soporte cambió sus permisos",
 				"op_signed_out":            "El soporte cerró su sesión",
 				"op_unban":                 "El soporte desbloqueó la cuenta",
@@ -538,6 +547,13 @@ func Spanish() pages.Texts {
 				"sign_up":                  "Cuenta creada",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "El responsable actúa en su nombre en %s",
+					Heading: "El responsable actúa en su nombre",
+					Text:    []string{"Una persona del responsable del sitio lo ve ahora como lo ve usted y puede hacer lo que usted hace, durante un tiempo limitado. Mientras tanto no se pueden cambiar su dirección, su contraseña ni su forma de iniciar sesión."},
+					Button:  "Iniciar sesión",
+					Ignore:  "Si no ha pedido ayuda, escriba al responsable. Para terminarlo, cierre la sesión en todas partes.",
+				},
 				"account-linked": {
 					Subject: "Se ha vinculado una cuenta en %s",
 					Heading: "Se ha vinculado una cuenta",

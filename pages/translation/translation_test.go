@@ -98,7 +98,7 @@ var (
 	latin       = regexp.MustCompile(`[A-Za-z]+`)
 	sentenceEnd = regexp.MustCompile(`[.。।]$`)
 	// names are written in Latin letters in every language.
-	names = []string{"JavaScript", "Cookie", "cookie", "SSO", "PIN"}
+	names = []string{"JavaScript", "Cookie", "cookie", "SSO", "PIN", "PNG", "JPEG", "GIF", "WebP", "MB"}
 )
 
 // sameWord are the words that a language has in common with English; "" stands for all

@@ -125,9 +125,10 @@ func Turkish() pages.Texts {
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{
-				"account":  {Heading: "Hesabınız", Text: []string{"Oturumu açık kullanıcı: %s."}, Button: "Oturumu kapat"},
-				"accounts": {Heading: "Bağlı hesaplar", Text: []string{"Bunların her biriyle oturum açabilirsiniz."}, Button: "Bağla"},
-				"activity": {Heading: "Etkinlik", Text: []string{"Hesabınızda olanlar, en yenisi başta."}},
+				"profile-upload": {Heading: "Resminiz", Button: "Resmi yükle"},
+				"account":        {Heading: "Hesabınız", Text: []string{"Oturumu açık kullanıcı: %s."}, Button: "Oturumu kapat"},
+				"accounts":       {Heading: "Bağlı hesaplar", Text: []string{"Bunların her biriyle oturum açabilirsiniz."}, Button: "Bağla"},
+				"activity":       {Heading: "Etkinlik", Text: []string{"Hesabınızda olanlar, en yenisi başta."}},
 				"address": {
 					Heading: "Adresinizi değiştirin",
 					Text:    []string{"Adresiniz: %s.", "Yeni adrese bir kod gönderiyoruz. Siz onu girmeden hiçbir şey değişmez."},
@@ -268,6 +269,10 @@ func Turkish() pages.Texts {
 				},
 			},
 			Words: map[string]string{
+				"acting_as":           "Şu kullanıcı olarak işlem yapıyorsunuz: %s.",
+				"acting_end":          "İşlem yapmayı bırak",
+				"picture":             "Resim",
+				"picture_hint":        "En fazla 1 MB ve en fazla 4096 x 4096 piksel boyutunda PNG, JPEG, GIF veya WebP resmi.",
 				"accounts":            "Bağlı hesaplar",
 				"activity":            "Etkinlik",
 				"activity_attempt":    "Girişim: %s",
@@ -376,6 +381,8 @@ func Turkish() pages.Texts {
 				"use_totp":            "Kimlik doğrulama uygulamanızı kullanın",
 			},
 			Problems: map[string]string{
+				"acting":                 "Başka bir kullanıcı olarak işlem yapıyorsunuz. Hiçbir şey yapılmadı: bunu yalnızca kullanıcı yapabilir.",
+				"acting_ended":           "Artık kullanıcı olarak işlem yapmıyorsunuz. Hiçbir şey yapılmadı. Kendi hesabınızla devam etmek için sayfayı yeniden yükleyin.",
 				"":                       "Olmadı. Yeniden deneyin.",
 				"AccessDenied":           "Bu burada mümkün değil.",
 				"AccountNotLinked":       "Bu geçiş anahtarı başka bir hesaba ait.",
@@ -448,7 +455,9 @@ func Turkish() pages.Texts {
 				"":                         "Hesabınızda bir şey oldu",
 				"account_linked":           "Bir sağlayıcının hesabı bağlandı",
 				"account_unlinked":         "Bir sağlayıcının hesabı kaldırıldı",
-				"acting_request":           "Destek sizin adınıza bir sayfa açtı",
+				"acting_request":           "Destek sizin adınıza bir form gönderdi",
+				"op_reset_sent":            "Destek size yeni parola seçmeniz için bir bağlantı gönderdi",
+				"op_temporary_password":    "Destek geçici bir parola belirledi",
 				"address_change_begun":     "Adres değişikliği başlatıldı",
 				"address_change_cancelled": "Adres değişikliği iptal edildi",
 				"address_change_done":      "Adres değiştirildi",
@@ -477,7 +486,7 @@ func Turkish() pages.Texts {
 				"op_invitation_revoked":    "Destek bir daveti geri aldı",
 				"op_invited":               "Destek sizi davet etti",
 				"op_kept":                  "Destek hesabı korudu",
-				"op_password":              "Destek yeni bir parola istedi",
+				"op_password_required":     "Destek yeni bir parola istedi",
 				"op_roles":                 "Destek haklarınızı değiştirdi",
 				"op_signed_out":            "Destek oturumunuzu kapattı",
 				"op_unban":                 "Destek hesabın kilidini açtı",
@@ -503,6 +512,13 @@ func Turkish() pages.Texts {
 				"sign_up":                  "Hesap oluşturuldu",
 			},
 			Mails: map[string]pages.MailText{
+				"acting-begun": {
+					Subject: "İşletmeci %s sitesinde sizin adınıza işlem yapıyor",
+					Heading: "İşletmeci sizin adınıza işlem yapıyor",
+					Text:    []string{"Site işletmecisinden bir kişi siteyi şu anda sizin gördüğünüz gibi görüyor ve sınırlı bir süre sizin yaptıklarınızı yapabilir. Bu sırada adresiniz, parolanız ve oturum açma yollarınız değiştirilemez."},
+					Button:  "Oturum açın",
+					Ignore:  "Yardım istemediyseniz işletmeciye yazın. Bunu sona erdirmek için her yerde oturumu kapatın.",
+				},
 				"account-linked": {
 					Subject: "%s sitesinde bir hesap bağlandı",
 					Heading: "Bir hesap bağlandı",
