@@ -263,6 +263,14 @@ type Accounts struct {
 // [pintle.NewFunc] each tenant needs its own.
 func New(o Options) *Accounts { return &Accounts{o: o} }
 
+// counting returns the limits of mails of a guard, which count in the shared state.
+func (a *Accounts) counting(g *throttle.Guard) *pintle.Email {
+	limited := g.Email(&pintle.Email{})
+	allow := limited.Allow
+	limited.Allow = func(ctx context.Context, m *pintle.MailRequest) error { return allow(tally.With(ctx, a.counts), m) }
+	return limited
+}
+
 // Attach implements [pintle.Accounts].
 func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, error) {
 	if a.attached.Swap(true) {
@@ -280,14 +288,14 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	if a.guard = a.o.Passwords.Guard; a.guard == nil {
 		a.guard = &throttle.Guard{}
 	}
-	a.mails = a.guard.Email(&pintle.Email{})
+	a.mails = a.counting(a.guard)
 	apart := &throttle.Guard{Name: a.guard.Name + " codes", MailsPerAddress: a.guard.MailsPerAddress, MailsPerClient: a.guard.MailsPerClient}
-	a.codes = apart.Email(&pintle.Email{})
+	a.codes = a.counting(apart)
 	users := &throttle.Guard{Name: a.guard.Name + " sign-ups", MailsPerAddress: throttle.Limit{Burst: -1}, MailsPerClient: a.guard.MailsPerClient}
 	if users.MailsPerClient == (throttle.Limit{}) {
 		users.MailsPerClient = throttle.Limit{Burst: 20, Every: 3 * time.Minute}
 	}
-	a.newcomers = users.Email(&pintle.Email{})
+	a.newcomers = a.counting(users)
 	shared := cfg.SharedState
 	if shared == nil && !cfg.Store.Features().InMemory {
 		shared = cfg.Store.SharedState()

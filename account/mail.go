@@ -13,7 +13,6 @@ import (
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/mail"
-	"github.com/pintleauth/pintle/internal/tally"
 )
 
 // A letter is a mail to be written.
@@ -208,7 +207,7 @@ func (v *visit) allowMail(to string) error { return v.allowBy(v.mails, to) }
 func (v *visit) allowCode(to string) error { return v.allowBy(v.codes, to) }
 
 func (v *visit) allowBy(limit *pintle.Email, to string) error {
-	err := limit.Allow(tally.With(v.ctx, v.counts), &pintle.MailRequest{Address: to, Provider: providerID, Request: v.r, Client: v.client()})
+	err := limit.Allow(v.ctx, &pintle.MailRequest{Address: to, Provider: providerID, Request: v.r, Client: v.client()})
 	if err == nil {
 		return nil
 	}
