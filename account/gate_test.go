@@ -102,13 +102,27 @@ func TestACookieOfAFlowIsOfNoUseUnderAnotherName(t *testing.T) {
 	s.seed("ada@example.com", goodPassword, true)
 	b := s.browser().signUp("grace@example.com").get(s.lastMail().URL)
 	b.get(s.resetLink("ada@example.com"))
-	b.signIn("ada@example.com", goodPassword)
+	s.seed(bob, goodPassword, true)
+	undo := s.browser().signIn(bob, goodPassword).movesAddress("bob@elsewhere.example.com").mailOf("address-changed-undo")
+	b.get(undo.URL).isAt("/auth/account/address-undo")
+	b.signIn("ada@example.com", goodPassword).beginsAddress(newAddress).isAt("/auth/account/address-finish")
+	b.get("/auth/account/totp")
+	s.giveBrowser(s.user("ada@example.com"), b)
 	here, _ := url.Parse(s.server.URL)
 	held := map[string]string{}
 	for _, c := range b.client.Jar.Cookies(here) {
 		held[c.Name] = c.Value
 	}
-	names := []string{"pintle.signup", "pintle.reset", "pintle.confirm", "pintle.totp", "authjs.session-token", "authjs.pkce.code_verifier"}
+	for _, name := range []string{"pintle.signup", "pintle.reset", "pintle.address", "pintle.undo", "pintle.device", "pintle.known", "authjs.session-token"} {
+		if held[name] == "" {
+			t.Errorf("the browser has no cookie %s", name)
+		}
+	}
+	before := s.fingerprint(s.user("ada@example.com")) + s.fingerprint(s.user("bob@elsewhere.example.com"))
+	names := []string{
+		"pintle.signup", "pintle.reset", "pintle.confirm", "pintle.totp", "pintle.address", "pintle.undo", "pintle.device", "pintle.known",
+		"authjs.session-token", "authjs.pkce.code_verifier",
+	}
 	for from, value := range held {
 		for _, to := range names {
 			if from == to || from == "authjs.csrf-token" || from == "authjs.callback-url" {
@@ -116,14 +130,24 @@ func TestACookieOfAFlowIsOfNoUseUnderAnotherName(t *testing.T) {
 			}
 			other := s.browser()
 			other.client.Jar.SetCookies(here, []*http.Cookie{{Name: to, Value: value}})
-			for _, path := range []string{"sign-up-finish", "reset"} {
+			for _, path := range []string{"sign-up-finish", "reset", "address-finish", "address-undo"} {
 				if other.get("/auth/account/" + path); other.status != http.StatusForbidden && other.status != http.StatusGone {
 					t.Errorf("%s as %s: %s has status %d", from, to, path, other.status)
+				}
+				other.post("/auth/account/"+path, "password", newPassword, "code", "1234 5678")
+				if other.status != http.StatusForbidden && other.status != http.StatusGone {
+					t.Errorf("%s as %s: the form of %s has status %d", from, to, path, other.status)
 				}
 			}
 			other.isSignedInAs("")
 		}
 	}
+	if after := s.fingerprint(s.user("ada@example.com")) + s.fingerprint(s.user("bob@elsewhere.example.com")); after != before {
+		t.Errorf("the users were\n%s\nand are\n%s", before, after)
+	}
+	// None of the flows was used up.
+	b.get("/auth/account/address-finish").want(http.StatusOK)
+	b.get("/auth/account/address-undo").want(http.StatusOK)
 	b.get("/auth/account/reset").want(http.StatusOK)
 	b.get("/auth/account/sign-up-finish").want(http.StatusOK)
 }

@@ -103,8 +103,10 @@ func (r strictRows) CountFlows(ctx context.Context, subject, kind string, after 
 	return r.Store.CountFlows(ctx, subject, kind, after)
 }
 
-// withFields is a site with a strict store and a sign-up with fields.
+// withFields is a site with a strict store, with all routes, and a sign-up with fields.
 func withFields(c *pintle.Config, o *account.Options) {
+	withAll(c, o)
+	(&pictureStore{link: "https://pictures.example/1.png"}).configure(c, o)
 	c.Store = strictStore{c.Store}
 	o.SignUp.Fields = []pintle.Field{{Name: "name"}, {Name: "company"}, {Name: "news", Type: "checkbox"}}
 }
@@ -152,6 +154,18 @@ var standings = map[string]func(s *site) *browser{
 	},
 	"signing up":                     func(s *site) *browser { return s.browser().signUp(ada) },
 	"signing up, with the link open": func(s *site) *browser { s.browser().signUp(ada); return s.browser().get(s.lastMail().URL) },
+	"moving the address": func(s *site) *browser {
+		return s.browser().startSession(s.seed(ada, goodPassword, true), 0, "pwd").beginsAddress(newAddress)
+	},
+	"undoing a change of the address": func(s *site) *browser {
+		s.browser().startSession(s.seed(ada, goodPassword, true), 0, "pwd").movesAddress(newAddress)
+		return s.browser().get(s.mailOf("address-changed-undo").URL)
+	},
+	"half signed in, to keep the account": func(s *site) *browser {
+		u := s.seed(ada, goodPassword, true)
+		s.changeState(u.ID, func(state *accountstore.State) { state.DeleteAt = time.Now().Add(time.Hour) })
+		return s.browser().signIn(ada, goodPassword)
+	},
 	"resetting the password": func(s *site) *browser {
 		s.seed(ada, goodPassword, true)
 		return s.browser().get(s.resetLink(ada))
@@ -162,6 +176,7 @@ var standings = map[string]func(s *site) *browser{
 var everyName = []string{
 	"email", "password", "current", "code", "name", "company", "news", "action", "kind", "id", "remove", "saved", "again", "new",
 	"choice", "callbackUrl", "method", "key", "acr_values", "max_age", "user", "userId", "__proto__", "",
+	"handle", "provider", "image", "picture", "confirmed", "others", "all", "remember", "data",
 }
 
 // shapes are values of the members of a JSON object.
@@ -183,6 +198,12 @@ var texts = map[string]string{
 
 // isFault reports whether an answer is one of a server at fault.
 func isFault(status int) bool { return status >= 500 || status < 200 }
+
+// flowCookies are the cookies whose values a request chooses.
+var flowCookies = []string{
+	"pintle.signup", "pintle.reset", "pintle.confirm", "pintle.totp", "pintle.address", "pintle.undo", "pintle.device", "pintle.known",
+	"authjs.session-token", "authjs.csrf-token",
+}
 
 // AT-125
 func TestNoShapeOfARequestIsAFaultOfTheServer(t *testing.T) {
@@ -237,7 +258,7 @@ func TestNoShapeOfARequestIsAFaultOfTheServer(t *testing.T) {
 						form.WriteString("&" + field + "=" + value)
 					}
 					try(route, shape, "application/x-www-form-urlencoded", form.String(), "")
-					try(route, "a query of "+shape, "", "", "token="+value+"&method="+value+"&callbackUrl="+value+"&format="+value+"&notice="+value)
+					try(route, "a query of "+shape, "", "", "token="+value+"&method="+value+"&callbackUrl="+value+"&format="+value+"&notice="+value+"&cursor="+value+"&from="+value)
 				}
 				// How a body and cookies are read does not depend on what waits in the browser.
 				if name != "signed out" && name != "signed in" {
@@ -246,7 +267,7 @@ func TestNoShapeOfARequestIsAFaultOfTheServer(t *testing.T) {
 				for shape, body := range whole {
 					try(route, shape, "application/json", body, "")
 				}
-				for _, cookie := range []string{"pintle.signup", "pintle.reset", "pintle.confirm", "pintle.totp", "authjs.session-token", "authjs.csrf-token"} {
+				for _, cookie := range flowCookies {
 					for shape, value := range map[string]string{
 						"64 KiB": strings.Repeat("x", 64<<10), "many parts": strings.Repeat(cookie+".0=x; "+cookie+".1=y; ", 1000), "bytes": "\xff\xfe\x80", "=": "=",
 					} {
