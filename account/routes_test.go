@@ -36,57 +36,136 @@ func everyField(u *pintle.User) []string {
 	return []string{
 		"email", "eve@example.com", "password", "the password of a thief", "current", goodPassword, "code", "123456", "name", "thief",
 		"action", "remove", "kind", "totp", "id", "x", "remove", "1", "saved", "1", "user", u.ID, "userId", u.ID, "method", "password",
+		"provider", "github", "confirmed", "1", "others", "1",
 	}
 }
 
 // needsNoProof are the routes whose forms an old session may send, too.
-var needsNoProof = map[string]bool{"address-cancel": true, "profile": true}
+var needsNoProof = map[string]bool{"address-cancel": true, "profile": true, "picture": true, "remembered": true, "confirm": true}
+
+// hasNoForm are the routes that only show, and hasNoPage those that only take a form.
+var (
+	hasNoForm = map[string]bool{
+		"": true, "me": true, "passkeys": true, "accounts": true, "devices": true, "data": true, "activity": true, "factors": true, "confirm-options": true,
+	}
+	hasNoPage = map[string]bool{"address-cancel": true, "unlink": true, "end-devices": true}
+)
+
+// belongs is what the store has of a user, except for sessions.
+func (s *site) belongs(u *pintle.User) string {
+	s.t.Helper()
+	linked, err := s.store.UserAccounts(s.t.Context(), u.ID)
+	s.done(err)
+	text := fmt.Sprint(s.fingerprint(u), s.passkeys(u), s.state(u).DeleteAt)
+	for _, a := range linked {
+		text += " " + a.Provider + " " + a.ProviderAccountID
+	}
+	return text
+}
 
 // AT-80: no route does without the check that its siblings have.
 func TestEveryRouteOfAnAccountAsksWhoIsThere(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
-		s := newSite(t, tokens)
+		pictures := &pictureStore{link: "https://pictures.example/thief.png"}
+		s := newSite(t, tokens, withAll, pictures.configure)
 		u := s.seed("ada@example.com", goodPassword, true)
 		s.app(u)
+		s.passkey(u)
+		s.link(u, "github")
+		remembered := s.giveBrowser(u, s.browser())
 		plain := s.seed("grace@example.com", goodPassword, true) // without a second factor
-		before := s.fingerprint(u) + s.fingerprint(plain)
-		for name, who := range s.accounts.RoutesOf() {
+		s.browser().startSession(u, 0, "pwd", "otp")             // is not to be ended
+		sessions := func() (n int) {
+			for _, err := range s.store.UserSessions(t.Context(), u.ID) {
+				s.done(err)
+				n++
+			}
+			return n
+		}
+		// Each route gets what exists, so that only the check keeps it.
+		ids := map[string]string{
+			"factor": s.factor(u, "totp").ID, "passkey": s.passkeyID(u), "unlink": "1 " + u.ID, "remembered": remembered,
+		}
+		before := s.belongs(u) + s.belongs(plain)
+		routes := s.accounts.RoutesOf()
+		for _, name := range []string{"passkey", "passkeys", "accounts", "unlink", "picture", "end-devices", "remembered"} {
+			if routes[name] == "" {
+				t.Fatalf("the site has no route %s", name)
+			}
+		}
+		for name, who := range routes {
 			path := strings.TrimSuffix("/auth/account/"+name, "/")
 			t.Run(path, func(t *testing.T) {
 				if who == "anyone" {
 					return // such a route goes with a flow, and has its own tests
 				}
+				send := func(b *browser, u *pintle.User) {
+					t.Helper()
+					if name == "picture" {
+						b.uploads(path, drawn(t, "image/png", 1, 1))
+						return
+					}
+					fields := everyField(u)
+					if id := ids[name]; id != "" {
+						fields = append(fields, "id", id)
+					}
+					b.post(path, fields...)
+				}
 				half := s.browser().signIn("ada@example.com", goodPassword).isSignedInAs("")
 				for visitor, b := range map[string]*browser{"signed out": s.browser(), "half signed in": half} {
 					b.stay().get(path)
 					to := b.header.Get("Location")
-					if !(b.status == http.StatusSeeOther && strings.HasPrefix(to, "/auth/signin")) && b.status != http.StatusUnauthorized && b.status != http.StatusMethodNotAllowed {
+					switch {
+					case hasNoPage[name]:
+						b.want(http.StatusMethodNotAllowed)
+					case name == "me" || name == "confirm-options": // they answer scripts
+						b.want(http.StatusUnauthorized)
+					case b.status != http.StatusSeeOther || !strings.HasPrefix(to, "/auth/signin"):
 						t.Errorf("GET, %s: %d, to %q: %s", visitor, b.status, to, b.page)
 					}
-					b.post(path, everyField(u)...)
-					if b.status != http.StatusUnauthorized && b.status != http.StatusMethodNotAllowed {
-						t.Errorf("POST, %s: %d", visitor, b.status)
+					want := http.StatusUnauthorized
+					if hasNoForm[name] {
+						want = http.StatusMethodNotAllowed
+					}
+					if send(b, u); b.status != want {
+						t.Errorf("POST, %s: %d, want %d", visitor, b.status, want)
 					}
 				}
 				for _, u := range []*pintle.User{u, plain} {
-					stale := s.browser().startSession(u, time.Hour, "pwd", "otp").stay()
-					takesPassword := name == "password" && u == plain // which is the proof
-					if who == "proven" && !takesPassword {
-						if stale.get(path); !strings.HasPrefix(stale.header.Get("Location"), "/auth/account/confirm?") && stale.status != http.StatusMethodNotAllowed {
+					stale := s.browser().startSession(u, 25*time.Hour, "pwd", "otp").stay() // end-devices accepts a day
+					takesPassword := name == "password" && u == plain                       // which is the proof
+					if who == "proven" && !takesPassword && !hasNoPage[name] {
+						if stale.get(path); !strings.HasPrefix(stale.header.Get("Location"), "/auth/account/confirm?") {
 							t.Errorf("GET of an old session: %d, to %q", stale.status, stale.header.Get("Location"))
 						}
 					}
-					if needsNoProof[name] {
+					want := http.StatusForbidden // the demand
+					switch {
+					case needsNoProof[name]:
 						continue
+					case hasNoForm[name]:
+						want = http.StatusMethodNotAllowed
+					case u == plain && (name == "factor" || name == "passkey"):
+						want = http.StatusNotFound // of another user
 					}
-					if stale.post(path, everyField(u)...); stale.status < 400 {
-						t.Errorf("POST of an old session: %d", stale.status)
+					sessionsBefore := sessions()
+					if send(stale, u); stale.status != want {
+						t.Errorf("POST of an old session of %s: %d, want %d: %s", u.Email, stale.status, want, stale.text())
+					}
+					if want == http.StatusForbidden && !strings.Contains(stale.page, `/auth/account/confirm`) {
+						t.Errorf("POST of an old session of %s does not lead to the confirmation: %s", u.Email, stale.text())
+					}
+					if after := sessions(); after != sessionsBefore {
+						t.Errorf("of %d sessions there are %d", sessionsBefore, after)
 					}
 				}
 			})
 		}
-		if after := s.fingerprint(u) + s.fingerprint(plain); after != before {
+		if after := s.belongs(u) + s.belongs(plain); after != before {
 			t.Errorf("the account was changed from\n%s\nto\n%s", before, after)
+		}
+		if len(pictures.stored) > 0 {
+			t.Error("a picture was stored")
 		}
 	})
 }
