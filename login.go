@@ -429,10 +429,16 @@ func (x *exchange) decideByAccount(w *unitOfWork, who *arrival, here *presence) 
 			return nil, err
 		}
 		who.vouchFor(current)
+		if err := w.endOthersFor(who, here); err != nil {
+			return nil, err
+		}
 		if err := w.link(who, current, false); err != nil {
 			return nil, err
 		}
 		if err := w.stillHeld(who, current); err != nil {
+			return nil, err
+		}
+		if err := w.endOthersFor(who, here); err != nil { // a sign-in may have been under way
 			return nil, err
 		}
 		user, err := w.syncLinked(current, change)
@@ -442,6 +448,19 @@ func (x *exchange) decideByAccount(w *unitOfWork, who *arrival, here *presence) 
 		}, err
 	}
 	return x.decideUnowned(w, who)
+}
+
+// endOthersFor ends the sessions of the signed-in user but for this one if the user adds a passkey
+// with [Config.Accounts]: a passkey is a second factor there, and each change of those ends them.
+func (w *unitOfWork) endOthersFor(who *arrival, here *presence) error {
+	if who.newPasskey == nil || w.x.Accounts == nil {
+		return nil
+	}
+	except := ""
+	if here.session != nil {
+		except = here.session.Token
+	}
+	return w.endSessions(who, here.user.ID, except)
 }
 
 // vouchFor drops the verified address from an account that is about to be linked to

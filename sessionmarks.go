@@ -32,6 +32,9 @@ func (s tokenSessions) newMarks(x *exchange, who *arrival, d *decision) sessionM
 			a.Started = x.began
 		}
 	}
+	if d.kept != nil && who.newPasskey != nil { // it has ended the others: see endOthersFor
+		a = a.startedAt(who.errands.sessionStart(d.user.ID, a.Started)) // its proofs keep their time
+	}
 	marks := s.marks(a)
 	if s.Session.Revocation != nil {
 		marks[claimSession] = uuid.New()

@@ -317,11 +317,16 @@ func (a *Accounts) linked(ctx context.Context, e *pintle.LinkAccountEvent) error
 	return a.events.LinkAccount(ctx, e)
 }
 
-// forgetAfterPasskey ends the remembered browsers of a user who has a new passkey, as each change of
-// second factors does. An error is recorded: the passkey is stored.
+// forgetAfterPasskey ends the remembered browsers and the flows of a user who has a new passkey, as
+// each change of second factors does. The root has ended the sessions. An error is recorded: the
+// passkey is stored.
 func (v *visit) forgetAfterPasskey(ctx context.Context, userID string) {
 	if _, err := v.rows.DeleteFactors(ctx, userID, []string{factorDevice}, nil); err != nil {
 		v.log().ErrorContext(ctx, "pintle: remembered browsers of a user with a new passkey still there",
+			slog.String("user", userID), slog.Any("error", err))
+	}
+	if _, err := v.rows.EndFlows(ctx, userID, endedFlows...); err != nil {
+		v.log().ErrorContext(ctx, "pintle: links and codes of a user with a new passkey still work",
 			slog.String("user", userID), slog.Any("error", err))
 	}
 }

@@ -191,19 +191,37 @@ func (v *visit) hasFactorBeside(userID string) error {
 	return nil
 }
 
-// dropPasskey removes a passkey with its account.
+// dropPasskey removes a passkey with its account. All other sessions of the user end: one of them
+// may have begun with the passkey.
 func (v *visit) dropPasskey(u *pintle.User, key *pintle.Passkey) (next string, err error) {
+	var refused error
+	err = v.changeWays(u, func() (bool, error) {
+		err := v.unlinkPasskey(key)
+		if isProblem(err, "last_sign_in") || isProblem(err, "not_found") {
+			refused, err = err, nil // this browser goes on
+		}
+		return refused == nil && err == nil, err
+	}, func() {
+		v.note("passkey_removed", u.ID)
+		v.tellStored(v.ctx, passkeyRemoved, u.ID, "", "")
+	})
+	if err = cmp.Or(err, refused); err != nil {
+		return "", err
+	}
+	return withQuery(v.pageURL("passkeys"), "notice", "passkey_removed"), nil
+}
+
+// unlinkPasskey removes a passkey of the session's user unless it is the last way in.
+func (v *visit) unlinkPasskey(key *pintle.Passkey) error {
 	id := cmp.Or(key.ProviderAccountID, key.CredentialID)
-	err = error(problemOf("not_found"))
+	err := error(problemOf("not_found"))
 	for _, provider := range v.passkeys { // the row of a passkey does not name its provider
 		if err = v.remove(provider, id); !isProblem(err, "not_found") {
 			break
 		}
 	}
-	if err != nil && !errors.Is(err, notRevoked) {
-		return "", err
+	if errors.Is(err, notRevoked) {
+		return nil
 	}
-	v.note("passkey_removed", u.ID)
-	v.tellStored(v.ctx, passkeyRemoved, u.ID, "", "")
-	return withQuery(v.pageURL("passkeys"), "notice", "passkey_removed"), nil
+	return err
 }
