@@ -44,7 +44,8 @@ type Activity struct {
 	// Network is what is kept of the address of the client.
 	Network Network
 
-	// Off stores no events. Record and the log receive them all the same.
+	// Off stores no events but the acts of operators, with the requests in which one acts as a
+	// user. Record and the log receive all of them.
 	Off bool
 }
 
@@ -77,7 +78,7 @@ const day = 24 * time.Hour
 
 func (o Activity) check() error {
 	if o.Keep < 0 || o.KeepFailures < 0 || o.KeepActs < 0 {
-		return errors.New("account: Options.Activity has a negative time: zero is the recommended one, and Off stores no events")
+		return errors.New("account: Options.Activity has a negative time: zero is the recommended one, and Off stores no events of users")
 	}
 	if o.Network < NetworkPrefix || o.Network > NetworkNone {
 		return fmt.Errorf("account: Options.Activity.Network is %d: use NetworkPrefix, NetworkAddress or NetworkNone", o.Network)
@@ -181,7 +182,8 @@ func (a *Accounts) record(ctx context.Context, n entry) error {
 	if e.Kind == actingRequest || e.Actor == "" && (isFailure(e) || e.UserID == "" && n.goneID == "" || n.address != "" || unlimited[e.Kind]) {
 		first = a.merge(e)
 	}
-	if !a.o.Activity.Off {
+	// Off is for what users do. An act of an operator that is not stored must not happen.
+	if !a.o.Activity.Off || e.Actor != "" || e.Kind == actingRequest {
 		if err := a.rows.Record(ctx, e); err != nil {
 			return fmt.Errorf("account: activity %q not recorded: %w", e.Kind, err)
 		}

@@ -488,6 +488,22 @@ func TestThePageOfActivityIsInWords(t *testing.T) {
 	}
 }
 
+// AC-182: acts of operators are stored although the events of users are not.
+func TestActsOfOperatorsAreStoredWhileActivityIsOff(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) { o.Activity.Off = true })
+	u := s.seed(ada, goodPassword, true)
+	ops, ctx := s.operators()
+	s.done(ops.SignOut(ctx, u.ID))
+	s.browser().signIn(ada, goodPassword).isSignedInAs(ada)
+	if got, want := s.acts(), []string{"op_signed_out begun grace", "op_signed_out ok grace"}; !slices.Equal(got, want) {
+		t.Errorf("the acts are %q, want %q", got, want)
+	}
+	if n := len(s.everything(accountstore.ActivityQuery{})); n != 2 {
+		t.Errorf("%d events are stored, want those of the operator", n)
+	}
+}
+
 // rowsWithoutLog is a store whose log of activity fails.
 type rowsWithoutLog struct {
 	pintle.Store
