@@ -150,7 +150,9 @@ func (v *visit) removeFactor(u *pintle.User, row *accountstore.Factor) (next str
 		}
 		last := len(set.totp) < 2
 		if last && must {
-			return "", problemOf("required_by_policy")
+			if err := v.hasPasskey(); err != nil {
+				return "", err
+			}
 		}
 		return v.changeFactors(u, "factor-removed", "factor_removed", func() (removed bool, err error) {
 			err = v.rows.DeleteFactor(v.ctx, u.ID, factorTOTP, row.ID)
@@ -167,6 +169,18 @@ func (v *visit) removeFactor(u *pintle.User, row *accountstore.Factor) (next str
 			return true, nil
 		})
 	})
+}
+
+// hasPasskey returns the problem required_by_policy if the user has no passkey, which is a second
+// factor as well.
+func (v *visit) hasPasskey() error {
+	if len(v.passkeys) > 0 {
+		list, err := v.passkeyList()
+		if err != nil || len(list) > 0 {
+			return err
+		}
+	}
+	return problemOf("required_by_policy")
 }
 
 // requiresFactor reports whether the rules of the application require a second factor of the

@@ -219,6 +219,30 @@ func TestAPasskeyThatIsNeededStays(t *testing.T) {
 	}
 }
 
+// AC-111: of a user who needs a second factor the last app can go if a passkey stays.
+func TestTheLastAppGoesIfAPasskeyStays(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, false, withAll, required)
+	u := s.seed(ada, goodPassword, true)
+	s.app(u)
+	app := s.factor(u, "totp").ID
+	remove := func() map[string]any {
+		return s.fresh(u).postJSON("/auth/account/factor", map[string]any{"kind": "totp", "id": app, "action": "remove"})
+	}
+	if answer := remove(); answer["error"] != "required_by_policy" {
+		t.Errorf("without a passkey: %v", answer)
+	}
+	id := s.passkey(u)
+	if answer := remove(); answer["next"] == nil {
+		t.Errorf("beside a passkey: %v", answer)
+	}
+	b := s.fresh(u)
+	if answer := b.postJSON("/auth/account/passkey", map[string]any{"id": id, "action": "remove"}); answer["error"] != "required_by_policy" {
+		t.Errorf("the passkey is the last second factor now: %d %v", b.status, answer)
+	}
+	s.browser().signIn(ada, goodPassword).isAt("/auth/account/second-factor")
+}
+
 // A passkey is added by the ceremony of the page, and the user comes back to the list.
 func TestUsersAddPasskeysOnThePageOfTheirs(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
