@@ -235,6 +235,85 @@ func withFaults(t *testing.T) (*site, *fault) {
 	return s, f
 }
 
+// AT-7, AT-100: after a fault at any call of the store, a new password leaves no session of before.
+// Of the other acts the operator learns that they are not complete. Done again, each of them is.
+func TestAFaultDuringAnActOfAnOperatorKeepsNoThiefSignedIn(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]struct {
+		do       func(ctx context.Context, ops *account.Operators, id string) error
+		happened func(s *site, u *pintle.User) bool
+	}{
+		"Ban": {
+			func(ctx context.Context, ops *account.Operators, id string) error {
+				return ops.Ban(ctx, id, time.Time{}, "")
+			},
+			func(s *site, u *pintle.User) bool { return !s.state(u).BannedUntil.IsZero() },
+		},
+		"RequirePasswordChange": {
+			func(ctx context.Context, ops *account.Operators, id string) error {
+				return ops.RequirePasswordChange(ctx, id)
+			},
+			func(s *site, u *pintle.User) bool { return s.state(u).Must != "" },
+		},
+		"PlanDeletion": {
+			func(ctx context.Context, ops *account.Operators, id string) error {
+				return ops.PlanDeletion(ctx, id, time.Now().Add(time.Hour))
+			},
+			func(s *site, u *pintle.User) bool { return !s.state(u).DeleteAt.IsZero() },
+		},
+		"Delete": {
+			func(ctx context.Context, ops *account.Operators, id string) error { return ops.Delete(ctx, id) },
+			func(s *site, u *pintle.User) bool { return s.user(ada) == nil || !s.state(u).DeleteAt.IsZero() },
+		},
+		"SetTemporaryPassword": {
+			func(ctx context.Context, ops *account.Operators, id string) error {
+				_, err := ops.SetTemporaryPassword(ctx, id)
+				return err
+			},
+			func(s *site, _ *pintle.User) bool { return !s.passwordIs(ada, goodPassword) },
+		},
+		"SetRoles": { // sessions in the database see the roles at once
+			func(ctx context.Context, ops *account.Operators, id string) error {
+				return ops.SetRoles(ctx, id, []string{"editor"})
+			},
+			func(*site, *pintle.User) bool { return false },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for n := 1; ; n++ {
+				s, f := withFaults(t)
+				ops, ctx := s.operators()
+				u := s.seed(ada, goodPassword, true)
+				thief := s.browser().signIn(ada, goodPassword).isSignedInAs(ada)
+				f.arm(n)
+				err := act.do(ctx, ops, u.ID)
+				hit := f.hit.Load()
+				f.arm(0)
+				if act.happened(s, u) && thief.who() != "" && (err == nil || name == "SetTemporaryPassword") {
+					t.Errorf("call %d: %s has happened, the thief is signed in, and the error is %v", n, name, err)
+				}
+				if !hit {
+					s.done(err)
+					if n < 4 {
+						t.Errorf("only %d calls were tried", n)
+					}
+					return
+				}
+				if s.user(ada) == nil {
+					continue
+				}
+				s.done(act.do(ctx, ops, u.ID))
+				if name != "SetRoles" {
+					thief.isSignedInAs("")
+				} else if roles := s.state(u).Roles; len(roles) != 1 || roles[0] != "editor" {
+					t.Errorf("call %d: done again, the roles are %q", n, roles)
+				}
+			}
+		})
+	}
+}
+
 // AT-7, AC-4, AC-30, AC-34: after a fault at any call of the store, a thief who knew the old
 // password has no session beside the new password, and the owner can go on. A new password is
 // told.
