@@ -625,6 +625,25 @@ func TestRolesAreOfOperatorsAndEndWithTheTokens(t *testing.T) {
 	})
 }
 
+// AC-193: a token that is renewed has the roles that the user has by then.
+func TestATokenThatIsRenewedHasTheNewRole(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, true, func(c *pintle.Config, _ *account.Options) { c.Session.UpdateAge = time.Nanosecond })
+	ops, ctx := s.operators()
+	s.mux.Handle(inside, s.accounts.RequireRole(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), "admin"))
+	u := s.seed(ada, goodPassword, true)
+	b := s.browser().signIn(ada, goodPassword).isSignedInAs(ada)
+	b.get(inside).want(http.StatusForbidden)
+	s.done(ops.SetRoles(ctx, u.ID, []string{"admin"}))
+	before := b.sessionCookie()
+	b.get("/auth/session").want(http.StatusOK)
+	if b.sessionCookie() == before {
+		t.Fatal("the token was not renewed")
+	}
+	b.get(inside).want(http.StatusOK)
+	b.isSignedInAs(ada)
+}
+
 // AT-106: a role is compared as a whole.
 func TestARoleIsNoPartOfAnother(t *testing.T) {
 	t.Parallel()
