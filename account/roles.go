@@ -57,15 +57,16 @@ func (a *Accounts) rolesOf(ctx context.Context, userID string) ([]string, error)
 }
 
 // tokenRoles is what [pintle.Callbacks].Roles asks when a token is made or renewed. A user who is
-// banned, or is to be deleted, gets none: the list of ended sessions may have lost the end of a
-// token, or be one that the program that has banned the user does not write.
+// banned gets none: the list of ended sessions may have lost the end of a token, or be one that
+// the program that has banned the user does not write. One who is to be deleted gets roles: the
+// sign-in that keeps the account is asked, too.
 func (a *Accounts) tokenRoles(ctx context.Context, userID string) ([]string, error) {
 	state, err := a.rows.State(ctx, userID)
 	if err != nil {
 		return nil, storeFault(err)
 	}
-	if state.BannedUntil.After(time.Now()) || isDeleting(state) {
-		return nil, &pintle.Error{Code: pintle.CodeAccessDenied, Err: errors.New("the user is banned, or is to be deleted")}
+	if state.BannedUntil.After(time.Now()) {
+		return nil, &pintle.Error{Code: pintle.CodeAccessDenied, Err: errors.New("the user is banned")}
 	}
 	return slices.Clone(state.Roles), nil
 }
