@@ -58,7 +58,7 @@ const pageWords = `(() => {
 })()`
 
 // pageData is what is the same in every language: addresses, hosts, keys, codes.
-var pageData = regexp.MustCompile(`[\w-]+@[\w.]+\w|127\.0\.0\.1:\d+|\b[0-9A-Z]{4}([ -][0-9A-Z]{4})+\b`)
+var pageData = regexp.MustCompile(`[\w-]+@[\w.]+\w|127\.0\.0\.1:\d+|\b[0-9A-Z]{4}([ -][0-9A-Z]{4})+\b|\b(PNG|JPEG|GIF|WebP)\b`)
 
 // speaks checks that the page is in one language.
 func (v *tour) speaks(texts pages.Texts, what string) {
