@@ -152,7 +152,7 @@ func TestWhatAThiefLinksAtAProviderGoesWithTheChange(t *testing.T) {
 			thief.get("/auth/signin").post("/auth/signin/acme")
 		}
 		links("thief, before")
-		thief.beginsAddress(newAddress).addPasskey("thief, before")
+		thief.addPasskey("thief, before").startSession(u, 0, "pwd", "otp").beginsAddress(newAddress)
 		thief.get("/auth/account/address-finish").post("/auth/account/address-finish", "code", s.mailOf("address-confirm").Code).isSignedInAs(newAddress)
 		thief.startSession(s.user(newAddress), 0, "pwd", "otp")
 		links("thief, after")
