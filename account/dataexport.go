@@ -129,6 +129,14 @@ func (v *visit) dataOf(u *pintle.User) (map[string]any, error) {
 	if err := v.addLists(data); err != nil {
 		return nil, err
 	}
+	devices := []*pintle.Device{}
+	for d, err := range v.auth.Devices(v.ctx, v.session) { // addLists has those of one page
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		devices = append(devices, d)
+	}
+	data["devices"] = v.describeDevices(devices)
 	fields := map[string]any{}
 	for _, f := range v.o.SignUp.Fields {
 		if value, there := u.Extra[f.Name]; there {

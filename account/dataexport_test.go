@@ -175,3 +175,18 @@ func TestAnApplicationCanTakeTheExportOut(t *testing.T) {
 	s.seed(ada, goodPassword, true)
 	s.browser().signIn(ada, goodPassword).get("/auth/account/export").want(http.StatusNotFound)
 }
+
+// AC-93: a list of the page "devices" has 100 entries, and the file has all.
+func TestTheFileHasAllDevices(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, false)
+	u := s.seed(ada, goodPassword, true)
+	for range 120 {
+		s.browser().startSession(u, 0, "pwd")
+	}
+	b := s.fresh(u)
+	b.get("/auth/account/export").post("/auth/account/export").want(http.StatusOK)
+	if devices, _ := b.json()["devices"].([]any); len(devices) != 121 {
+		t.Errorf("the file has %d devices, want 121", len(devices))
+	}
+}
