@@ -457,7 +457,7 @@ func (o *Operators) Unban(ctx context.Context, userID string) error {
 
 // ResetSecondFactor removes all apps and recovery codes of a user. It ends the user's
 // sessions and the sign-ins that wait, with what these have begun: an app that is being
-// added meanwhile is not kept. Passkeys stay. At the next sign-in the user has to add an
+// added meanwhile is not kept. Passkeys stay: see RemovePasskeys. At the next sign-in the user has to add an
 // app, also a user with a passkey; after a sign-in with a password, a code that is mailed
 // to the user is required before that. The user receives a mail at the proven address.
 //
@@ -470,6 +470,57 @@ func (o *Operators) ResetSecondFactor(ctx context.Context, userID string) error 
 		return err
 	}
 	return o.act(ctx, "op_factor_reset", u.ID, func(ctx context.Context) error { return o.a.resetSecondFactor(ctx, u) })
+}
+
+// RemovePasskeys removes all passkeys of a user, with their accounts, and ends the user's sessions
+// and what was begun as the user: one of the passkeys may be that of a thief. It is recorded as
+// ResetSecondFactor is, and the user receives the same mail. Apps and recovery codes stay.
+//
+// A user who signs in with passkeys only cannot sign in afterwards: [Operators.SendReset] lets
+// one with a proven address choose a password. It does nothing in a store without passkeys.
+func (o *Operators) RemovePasskeys(ctx context.Context, userID string) error {
+	u, err := o.of(ctx, "RemovePasskeys", userID)
+	if err != nil {
+		return err
+	}
+	err = o.act(ctx, "op_factor_reset", u.ID, func(ctx context.Context) error {
+		return o.a.whileSignedOut(ctx, u.ID, func() error { return o.a.dropPasskeys(ctx, u.ID) })
+	})
+	if err == nil {
+		o.a.tellOfOperator(ctx, "factors-reset", u)
+	}
+	return err
+}
+
+// dropPasskeys removes the passkeys of a user, also those whose account is missing, which Auth.js
+// may cause.
+func (a *Accounts) dropPasskeys(ctx context.Context, userID string) error {
+	if !a.store.Features().Passkeys {
+		return nil
+	}
+	linked, err := a.store.UserAccounts(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, l := range linked {
+		if l.Type != pintle.TypeWebAuthn {
+			continue
+		}
+		err := a.store.UnlinkAccount(ctx, userID, l.Provider, l.ProviderAccountID, nil)
+		if err != nil && !errors.Is(err, pintle.ErrNotFound) {
+			return err
+		}
+	}
+	keys, err := a.store.UserPasskeys(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if err := a.store.DeletePasskey(ctx, userID, key.CredentialID); err != nil && !errors.Is(err, pintle.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Devices yields where a user is signed in, as [pintle.Auth.Devices] does for the user of a

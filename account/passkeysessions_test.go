@@ -66,3 +66,36 @@ func TestANewPasskeyEndsTheOtherSessions(t *testing.T) {
 		}
 	})
 }
+
+// AC-119, AC-186: an operator removes the passkey that a thief has added, with the sessions.
+func TestAnOperatorRemovesPasskeys(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, withAll)
+		ops, ctx := s.operators()
+		u, other := s.seed(ada, goodPassword, true), s.seed("bob@example.com", goodPassword, true)
+		s.link(u, "github")
+		s.app(u)
+		s.passkey(u)
+		thief := s.browser().startSession(u, time.Minute, "pop", "mfa").isSignedInAs(ada)
+		bob := s.browser().startSession(other, time.Minute, "pwd")
+		s.done(ops.RemovePasskeys(ctx, u.ID))
+		thief.isSignedInAs("")
+		bob.isSignedInAs("bob@example.com")
+		if n := s.passkeys(u); n != 0 {
+			t.Errorf("the user has %d passkeys", n)
+		}
+		linked, err := s.store.UserAccounts(t.Context(), u.ID)
+		if s.done(err); len(linked) != 1 || linked[0].Provider != "github" {
+			t.Errorf("the accounts are %+v", linked)
+		}
+		if apps, _ := s.apps(u); apps != 1 {
+			t.Errorf("the user has %d apps", apps)
+		}
+		if got := s.acts(); len(got) != 2 || got[1] != "op_factor_reset ok grace" {
+			t.Errorf("the acts are %q", got)
+		}
+		if n := s.count(ada, "factors-reset"); n != 1 {
+			t.Errorf("%d mails tell of it", n)
+		}
+	})
+}

@@ -32,6 +32,7 @@ var userCommands = []command{
 	{"roles", "users roles USER [ROLE …]", "Gives a user these roles in place of those of before.", changeRoles},
 	{"reset-password", "users reset-password [-temporary] [-stdout] USER", "Prints a link with which the user chooses a password, or a temporary password.", resetPassword},
 	{"reset-second-factor", "users reset-second-factor USER", "Removes the authenticator apps and recovery codes of a user, who adds an app at the next sign-in.", simple("reset-second-factor", "the second factor is removed", true, func(a *acting, id string) error { return a.ops.ResetSecondFactor(a.ctx, id) })},
+	{"remove-passkeys", "users remove-passkeys USER", "Removes all passkeys of a user, and ends the sessions.", simple("remove-passkeys", "the passkeys are removed", true, func(a *acting, id string) error { return a.ops.RemovePasskeys(a.ctx, id) })},
 	{"sign-out", "users sign-out USER", "Ends all sessions of a user.", simple("sign-out", "the user is signed out", true, func(a *acting, id string) error { return a.ops.SignOut(a.ctx, id) })},
 	{"delete", "users delete [-after DURATION] USER", "Deletes a user, at once, without what the application has of the user, or after a time in which the user can keep the account.", deleteUser},
 	{"export", "users export USER", "Prints what is stored about a user as JSON, without secrets.", exportUser},
