@@ -269,8 +269,11 @@ func (v *visit) proveForUndo(f *flow, u *pintle.User) error {
 	if err != nil {
 		return err
 	}
-	if v.o.SecondFactor.Off || !set.asked() {
+	if v.o.SecondFactor.Off {
 		return nil
+	}
+	if !set.asked() {
+		return v.noOlderPasskey(f, u)
 	}
 	if v.form["code"] == "" {
 		p := inField("code", "second_factor_required")
@@ -305,6 +308,39 @@ func (v *visit) proveForUndo(f *flow, u *pintle.User) error {
 	}
 	if err := v.endSuspension(v.ctx, u.ID); err != nil { // which may be the work of the thief
 		v.log().WarnContext(v.ctx, "pintle: suspension of codes not ended", slog.Any("error", err))
+	}
+	return nil
+}
+
+// noOlderPasskey refuses to undo a change of a user whose only second factor is a passkey from
+// before a thief may have come. The page cannot ask for it, and a mailbox that has another owner by
+// now must not be enough. The user signs in with the passkey and changes the address.
+func (v *visit) noOlderPasskey(f *flow, u *pintle.User) error {
+	if len(v.passkeys) == 0 {
+		return nil
+	}
+	linked, err := v.store.UserAccounts(v.ctx, u.ID)
+	if err != nil {
+		return unavailable(err)
+	}
+	keys, err := v.store.UserPasskeys(v.ctx, u.ID)
+	if err != nil {
+		return unavailable(err)
+	}
+	// Shared tables do not say when a passkey was created. Its account tells then.
+	older := map[string]bool{}
+	for _, key := range keys {
+		older[key.CredentialID] = key.Created.Before(f.suspect())
+	}
+	for _, l := range linked {
+		if l.Type != pintle.TypeWebAuthn || !older[l.ProviderAccountID] {
+			continue
+		}
+		if suspect, err := v.isSuspect(f, u, l, f.suspect()); err != nil {
+			return err
+		} else if !suspect {
+			return problemOf("refused")
+		}
 	}
 	return nil
 }

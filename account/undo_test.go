@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -211,6 +212,32 @@ func TestAnOlderSecondFactorIsNeededToUndoAChange(t *testing.T) {
 		s.undoes(undo, "code", old()).isAt("/auth/signin")
 		if apps, _ := s.apps(u); apps != 1 || s.user(ada) == nil {
 			t.Errorf("the user has %d apps, and the address is back: %t", apps, s.user(ada) != nil)
+		}
+	})
+}
+
+// AT-46: a mailbox that has another owner by now does not take the account of a user who has an
+// older passkey and no app. An operator can remove the passkey.
+func TestAnOlderPasskeyKeepsTheOldMailboxFromUndoingAChange(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, withPasskeys(&echo{}))
+		u := s.seed(ada, goodPassword, true)
+		id := base64.StdEncoding.EncodeToString([]byte("older"))
+		s.done(s.store.LinkAccount(t.Context(), &pintle.Account{UserID: u.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: id}))
+		s.done(s.store.CreatePasskey(t.Context(), &pintle.Passkey{
+			CredentialID: id, ProviderAccountID: id, UserID: u.ID, DeviceType: "singleDevice", Created: time.Now().Add(-25 * time.Hour),
+		}))
+		s.browser().startSession(u, 0, "pwd", "otp").movesAddress(newAddress)
+		undo := s.mailOf("address-changed-undo")
+		s.undoes(undo).want(http.StatusForbidden)
+		if s.user(ada) != nil || s.passwordIs(newAddress, newPassword) || s.passkeys(u) != 1 {
+			t.Error("the mailbox alone has taken the account")
+		}
+		ops, ctx := s.operators()
+		s.done(ops.RemovePasskeys(ctx, u.ID))
+		s.undoes(undo).isAt("/auth/signin")
+		if s.user(ada) == nil {
+			t.Error("the address is not back")
 		}
 	})
 }
