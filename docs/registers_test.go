@@ -124,7 +124,7 @@ func TestAnIdentifierIsFoundAsAWholeOnly(t *testing.T) {
 }
 
 // numbered finds identifiers whose form cannot be mistaken for anything else.
-var numbered = regexp.MustCompile(`(?m)(?:^|[\s"'` + "`" + `(\[,/:;])((?:SH|BCP|RP|CK|WA|W)-\d+|SA-[HML]\d+)\b`)
+var numbered = regexp.MustCompile(`(?m)(?:^|[\s"'` + "`" + `(\[,/:;])((?:SH|BCP|RP|CK|WA|W|AT)-\d+|SA-[HML]\d+)\b`)
 
 // mapRows returns text with the last cell of each table row replaced by what f
 // makes of it, in the tables whose last column is headed "Tests".
