@@ -191,6 +191,15 @@ func TestAnActThatCannotBeRecordedDoesNotHappen(t *testing.T) {
 	u := s.seed(ada, goodPassword, true)
 	s.done(ops.SetRoles(ctx, u.ID, []string{"editor"}))
 	b := s.browser().signIn(ada, goodPassword).isSignedInAs(ada)
+	unproven := s.seed("grace@example.com", "", false)
+	link, err := ops.Invite(ctx, account.Invitation{Email: "invited@example.com"})
+	s.done(err)
+	s.changeState(u.ID, func(state *accountstore.State) { state.DeleteAt = time.Now().Add(time.Hour) })
+	handle := ""
+	for device, err := range ops.Devices(ctx, u.ID) {
+		s.done(err)
+		handle = device.Handle
+	}
 	before := *s.state(u)
 	store.away = true
 	for name, err := range map[string]error{
@@ -205,6 +214,11 @@ func TestAnActThatCannotBeRecordedDoesNotHappen(t *testing.T) {
 		"SetTemporaryPassword":  second(ops.SetTemporaryPassword(ctx, u.ID)),
 		"Create":                second(ops.Create(ctx, &pintle.User{Email: "new@example.com"})),
 		"Invite":                second(ops.Invite(ctx, account.Invitation{Email: "new@example.com"})),
+		"Keep":                  ops.Keep(ctx, u.ID),
+		"PlanDeletion":          ops.PlanDeletion(ctx, u.ID, time.Now().Add(2*time.Hour)),
+		"ProveAddress":          ops.ProveAddress(ctx, unproven.ID),
+		"EndDevice":             ops.EndDevice(ctx, u.ID, handle),
+		"RevokeInvitation":      ops.RevokeInvitation(ctx, "invited@example.com"),
 	} {
 		if !errors.Is(err, errAway) {
 			t.Errorf("%s returned %v", name, err)
@@ -215,6 +229,10 @@ func TestAnActThatCannotBeRecordedDoesNotHappen(t *testing.T) {
 	if after := *s.state(u); after.Version != before.Version {
 		t.Errorf("the state has changed from %+v to %+v", before, after)
 	}
+	if !s.user("grace@example.com").EmailVerified.IsZero() {
+		t.Error("an address is proven")
+	}
+	s.browser().get(link).want(http.StatusOK)
 	if s.user("new@example.com") != nil || len(s.sent("new@example.com")) > 0 {
 		t.Error("there is a new user, or a mail")
 	}
