@@ -178,11 +178,12 @@ func TestMethodsForUsersTakeNoIDOfAUser(t *testing.T) {
 
 // AT-84: the methods that take a session take ids of what belongs to its user alone.
 func TestMethodsForASessionChangeNothingOfAnotherUser(t *testing.T) {
-	s := withAcme(t, false, authtest.Person{Subject: "ada", Email: ada})
+	s := withAcme(t, false, authtest.Person{Subject: "ada", Email: ada}, withPasskeys(&echo{}))
 	ada, eve := s.seed(ada, goodPassword, true), s.seed("eve@example.com", goodPassword, true)
 	for _, u := range []*pintle.User{ada, eve} {
 		s.link(u, "acme")
 	}
+	key := s.passkey(ada)
 	owner, thief := s.browser().startSession(ada, 0, "pwd"), s.browser().startSession(eve, 0, "pwd")
 	before := s.belongings(ada, owner)
 	sessionOf := func(b *browser) *pintle.Session {
@@ -208,15 +209,20 @@ func TestMethodsForASessionChangeNothingOfAnotherUser(t *testing.T) {
 		"Unlink": func(ctx context.Context, of *pintle.Session) error {
 			return s.auth.Unlink(ctx, of, "acme", "1 "+ada.ID)
 		},
-		"EndDevice":     func(ctx context.Context, of *pintle.Session) error { return s.auth.EndDevice(ctx, of, handle) },
-		"RenamePasskey": func(ctx context.Context, of *pintle.Session) error { return s.auth.RenamePasskey(ctx, of, "x", "y") },
+		"EndDevice": func(ctx context.Context, of *pintle.Session) error { return s.auth.EndDevice(ctx, of, handle) },
+		"RenamePasskey": func(ctx context.Context, of *pintle.Session) error {
+			return s.auth.RenamePasskey(ctx, of, key, "of a thief")
+		},
 	} {
-		if err := do(t.Context(), sessionOf(thief)); err == nil || name != "RenamePasskey" && !errors.Is(err, pintle.ErrNotFound) {
+		if err := do(t.Context(), sessionOf(thief)); !errors.Is(err, pintle.ErrNotFound) {
 			t.Errorf("%s with what belongs to another user: %v", name, err)
 		}
 	}
 	if after := s.belongings(ada, owner); after != before {
 		t.Errorf("what belongs to the other user was changed to\n%s", after)
+	}
+	if keys, err := s.store.UserPasskeys(t.Context(), ada.ID); err != nil || len(keys) != 1 || keys[0].Name != "" {
+		t.Errorf("the passkeys of the other user are %+v, %v", keys, err)
 	}
 }
 
