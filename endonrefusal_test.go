@@ -728,10 +728,12 @@ func TestEndsOnRefusalNeedWhatEndsSessions(t *testing.T) {
 			c.Session.Revocation = struct{ pintle.RevocationStore }{&memstore.Revocations{}}
 		}, []string{"EndSessionsOnRefusal", "providersession.Marker"}},
 		"no list": {func(*pintle.Config, *pintle.OAuth) {}, []string{"EndSessionsOnRefusal", "Config.Session.Revocation"}},
-		"a store without records": {func(c *pintle.Config, _ *pintle.OAuth) { c.Store = withoutRecords{memstore.New()} },
-			[]string{"EndSessionsOnRefusal", "ProviderSessions"}},
-		"a store without shared state": {func(c *pintle.Config, _ *pintle.OAuth) { c.Store = withoutState{memstore.New()} },
-			[]string{"EndSessionsOnRefusal", "SharedState"}},
+		"a store without records": {func(c *pintle.Config, _ *pintle.OAuth) {
+			c.Store = withoutRecords{memstore.New()}
+		}, []string{"EndSessionsOnRefusal", "ProviderSessions"}},
+		"a store without shared state": {func(c *pintle.Config, _ *pintle.OAuth) {
+			c.Store = withoutState{memstore.New()}
+		}, []string{"EndSessionsOnRefusal", "SharedState"}},
 		"no store": {func(c *pintle.Config, _ *pintle.OAuth) { c.Session.Strategy = pintle.StrategyDatabase }, []string{"Config.Store"}},
 		"OAuth 1.0a": {func(c *pintle.Config, _ *pintle.OAuth) {
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "one", Protocol: oauth.OAuth1, EndSessionsOnRefusal: true}}

@@ -126,7 +126,8 @@ type ActOptions struct {
 //
 // The handler must protect itself against requests forged by other sites.
 func (o *Operators) ActAs(w http.ResponseWriter, r *http.Request, userID string, c ActOptions) error {
-	u, err := o.of(r.Context(), "ActAs", userID)
+	ctx := r.Context()
+	u, err := o.of(ctx, "ActAs", userID)
 	if err != nil {
 		return err
 	}
@@ -139,14 +140,14 @@ func (o *Operators) ActAs(w http.ResponseWriter, r *http.Request, userID string,
 	if err != nil {
 		return v.toldError(err)
 	}
-	finish, err := o.a.beginAct(v.ctx, actingBegun, operator.User.ID, u.ID, detailReason, c.Reason)
+	finish, err := o.a.beginAct(ctx, actingBegun, operator.User.ID, u.ID, detailReason, c.Reason)
 	if err != nil {
 		return err
 	}
-	if err := finish(forOperator(v.beginActing(operator, u, &c))); err != nil {
+	if err := finish(forOperator(v.beginActing(operator, u, &c))); err != nil { //nolint:contextcheck // v has that of the request
 		return err
 	}
-	o.a.tellOfOperator(v.ctx, userActedAs, u)
+	o.a.tellOfOperator(ctx, userActedAs, u)
 	return nil
 }
 

@@ -168,7 +168,7 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.route = a.routes[name]
-	if err := v.lookAtActing(); err != nil {
+	if err := v.lookAtActing(); err != nil { //nolint:contextcheck // v has that of the request
 		v.fail(err)
 		return
 	}

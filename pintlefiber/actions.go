@@ -14,7 +14,7 @@ import (
 //	…
 //	return c.Redirect().Status(fiber.StatusSeeOther).To(next)
 func SignIn(c fiber.Ctx, auth *pintle.Auth, provider string, o pintle.SignInOptions) (next string, err error) {
-	if unread := call(c, func(w http.ResponseWriter, r *http.Request) { next, err = auth.SignIn(w, r, provider, o) }); unread != nil { //nolint:contextcheck // the request carries it
+	if unread := call(c, func(w http.ResponseWriter, r *http.Request) { next, err = auth.SignIn(w, r, provider, o) }); unread != nil {
 		err = unread
 	}
 	return next, err

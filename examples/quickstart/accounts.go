@@ -31,7 +31,7 @@ func (s *site) accounts(ctx context.Context, session *pintle.Session) ([]*linked
 // the callback, the account is linked. On an error the browser is redirected back,
 // too: to Pages.Account in config.go.
 func (s *site) link(w http.ResponseWriter, r *http.Request) {
-	next, err := s.auth.SignIn(w, r, localProvider, pintle.SignInOptions{RedirectTo: "/account?done=linked"}) //nolint:contextcheck // r has it
+	next, err := s.auth.SignIn(w, r, localProvider, pintle.SignInOptions{RedirectTo: "/account?done=linked"})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -8,10 +8,17 @@ const (
 	// https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
 	MaxAddress = 254
 
-	MaxName   = 100 // characters of the name of a user
-	MaxReason = 500 // characters of the reason for a ban
-	MaxRoles  = 32  // roles of a user
-	MaxRole   = 64  // characters of a role
+	// MaxName is the most characters of the name of a user.
+	MaxName = 100
+
+	// MaxReason is the most characters of the reason for a ban.
+	MaxReason = 500
+
+	// MaxRoles is the most roles of a user.
+	MaxRoles = 32
+
+	// MaxRole is the most characters of a role.
+	MaxRole = 64
 )
 
 // RoleForm says what a role is, for an error.

@@ -877,8 +877,13 @@ func (v *tour) acts() {
 		}
 	}
 	for _, at := range []struct{ path, name string }{
-		{"/auth/account", "account"}, {"/auth/account/devices", "devices"}, {"/auth/account/delete", "problem"}, {"/auth/signin", "signin"},
-		{"/auth/signout", "signout"}, {"/auth/error?error=Verification", "error"}, {"/auth/account/profile", "profile"},
+		{"/auth/account", "account"},
+		{"/auth/account/devices", "devices"},
+		{"/auth/account/delete", "problem"},
+		{"/auth/signin", "signin"},
+		{"/auth/signout", "signout"},
+		{"/auth/error?error=Verification", "error"},
+		{"/auth/account/profile", "profile"},
 	} {
 		v.goes(at.path)
 		v.is(at.name, "while an operator acts as the user")
