@@ -150,6 +150,8 @@ func (s *Store) needs(t *table) []need {
 		return []need{{[]string{"id"}, true, "a sign-in can overtake its end"}, expires}
 	case s.tables.once:
 		return []need{{[]string{"id"}, true, "a value can be used twice"}, expires}
+	case s.tables.counts:
+		return []need{{[]string{"id"}, true, "attempts are counted twice, and more are allowed"}, expires}
 	case s.tables.leases:
 		return []need{{[]string{"id"}, true, "two processes can do the same work at once"}, expires}
 	}
