@@ -192,3 +192,97 @@ func TestTheSessionOfAnOperatorWhoActsIsExtended(t *testing.T) {
 		t.Errorf("the cookie of the session is of %v, %v", s, err)
 	}
 }
+
+// actingBob is the session of an operator who acts as Bob.
+func actingBob(a *pintle.ActingRequest) (*pintle.Session, error) {
+	return &pintle.Session{
+		User: pintle.User{ID: "2", Name: "Bob"}, Expires: time.Now().Add(time.Hour), Actor: &pintle.Actor{ID: "1", Name: "Eve"},
+	}, nil
+}
+
+// AT-102: where it cannot be read that an operator acts, the request does not go on as the
+// operator.
+func TestACallbackThatFailsForAnOperatorWhoActsOpensNothing(t *testing.T) {
+	auth := actingAuth(t, actingBob, func(c *pintle.Config) {
+		c.Callbacks.Session = func(_ context.Context, v *pintle.SessionView) (any, error) {
+			if v.Session.Actor != nil {
+				return nil, errors.New("the callback knows no such user")
+			}
+			return v.Session, nil
+		}
+	})
+	w := httptest.NewRecorder()
+	s, err := auth.UpdateSession(w, actingRequest(t, auth, http.MethodPost, "/"), map[string]any{"name": "Mallory"})
+	if s != nil || !errors.Is(err, pintle.CodeStore) || len(w.Header()["Set-Cookie"]) > 0 {
+		t.Errorf("UpdateSession returns %+v, %v and sets %q", s, err, w.Header()["Set-Cookie"])
+	}
+	w = httptest.NewRecorder()
+	_, s, err = auth.StartSession(w, actingRequest(t, auth, http.MethodPost, "/"), &pintle.User{ID: "3"}, pintle.StartOptions{})
+	if s != nil || err == nil || len(w.Header()["Set-Cookie"]) > 0 {
+		t.Errorf("StartSession returns %+v, %v and sets %q", s, err, w.Header()["Set-Cookie"])
+	}
+}
+
+// AT-102: what a handler was to change in the session of the user is not changed in that of the
+// operator if the acting ends meanwhile.
+func TestAChangeForTheUserIsNotMadeInTheSessionOfTheOperator(t *testing.T) {
+	over := false
+	auth := actingAuth(t, func(a *pintle.ActingRequest) (*pintle.Session, error) {
+		if over {
+			return nil, actingEnded
+		}
+		return actingBob(a)
+	})
+	called := false
+	h := auth.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		called, over = true, true
+		s, err := auth.UpdateSession(w, r, map[string]any{"name": "Mallory"})
+		if s != nil || !errors.Is(err, pintle.CodeActing) {
+			t.Errorf("UpdateSession returns %+v, %v", s, err)
+		}
+		if here := pintle.SessionFrom(r.Context()); here == nil || here.User.Name != "Bob" || here.Actor == nil {
+			t.Errorf("the handler has the session %+v afterwards", here)
+		}
+	}))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, actingRequest(t, auth, http.MethodGet, "/"))
+	if !called {
+		t.Fatalf("the handler was not called: %d %s", w.Code, w.Body)
+	}
+}
+
+// AC-191, AT-105: the cookie goes when the operator sees a page of their own, and not when a
+// browser loads one in advance or in a frame, beside a form that is still in view. A WebSocket
+// is no GET in effect.
+func TestOnlyAPageThatTheOperatorSeesForgetsTheUser(t *testing.T) {
+	auth := actingAuth(t, hasEnded)
+	reached := 0
+	h := auth.Load(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	for name, tt := range map[string]struct {
+		header []string
+		clears bool
+	}{
+		"a page":                   {[]string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}, true},
+		"a page of an old browser": {[]string{"Accept", "text/html"}, true},
+		"a frame":                  {[]string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}, false},
+		"a page in advance":        {[]string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document", "Sec-Purpose", "prefetch;prerender"}, false},
+		"a script":                 {[]string{"Sec-Fetch-Mode", "cors", "Sec-Fetch-Dest", "empty"}, false},
+	} {
+		r, w := actingRequest(t, auth, http.MethodGet, "/"), httptest.NewRecorder()
+		for i := 0; i < len(tt.header); i += 2 {
+			r.Header.Set(tt.header[i], tt.header[i+1])
+		}
+		h.ServeHTTP(w, r)
+		if cleared := strings.Contains(strings.Join(w.Header()["Set-Cookie"], "\n"), "pintle.acting="); cleared != tt.clears {
+			t.Errorf("%s: the cookie is cleared: %t", name, cleared)
+		}
+	}
+	if reached != 5 {
+		t.Errorf("%d of 5 requests went on as the operator", reached)
+	}
+	r, w := actingRequest(t, auth, http.MethodGet, "/"), httptest.NewRecorder()
+	r.Header.Set("Upgrade", "websocket")
+	if h.ServeHTTP(w, r); w.Code != http.StatusConflict || reached != 5 {
+		t.Errorf("a WebSocket is answered with %d", w.Code)
+	}
+}

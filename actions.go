@@ -208,6 +208,12 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 	}
 	q := sessionRequest{Request: known, set: set, renewal: renewAlways, trigger: TriggerUpdate, update: data, own: true}
 	before := SessionFrom(r.Context())
+	if before != nil && before.Actor != nil {
+		// It was acting when the handler began. Changes of the session of the user are not for
+		// that of the operator.
+		a.logCall(r.Context(), "UpdateSession", errActing)
+		return nil, errActing
+	}
 	if before != nil && !before.isOf(s) {
 		// The session is that of another Auth or tenant. Its changes are not
 		// for this session, and the guards of that Auth must not find this

@@ -389,6 +389,15 @@ func isNavigation(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
+// opensPage reports whether a browser loads a page that its user sees by itself: none in a frame,
+// and none in advance.
+//
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-dest-header
+func opensPage(r *http.Request) bool {
+	dest := r.Header.Get("Sec-Fetch-Dest")
+	return isNavigation(r) && !isPrefetch(r) && (dest == "" || dest == "document")
+}
+
 // isSafe reports whether a request changes nothing.
 //
 // https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1

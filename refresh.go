@@ -343,13 +343,13 @@ type afterwards struct {
 	half  atomic.Bool
 }
 
-// pass is called when the call is over, and when its first caller has stopped waiting for it.
-// The later of the two does the calls.
-func (a *afterwards) pass() {
-	if a.half.Swap(true) {
-		for _, call := range a.calls {
-			call()
-		}
+// pass is called when the call is over, and when its first caller has stopped waiting for it. It
+// reports whether it was called for the second time.
+func (a *afterwards) pass() bool { return a.half.Swap(true) }
+
+func (a *afterwards) do() {
+	for _, call := range a.calls {
+		call()
 	}
 }
 
@@ -469,10 +469,16 @@ func refreshKey(a *Account) string {
 func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f func(context.Context, *afterwards) (*Account, error)) (*Account, error) {
 	after := &afterwards{}
 	renewed, err := s.refreshes.underWay.Do(ctx, key, func(ctx context.Context) (*Account, error) {
-		defer after.pass()
+		defer func() {
+			if after.pass() {
+				go after.do() // the first caller has left, and others may still wait for this call
+			}
+		}()
 		return f(ctx, after)
 	})
-	after.pass()
+	if after.pass() {
+		after.do()
+	}
 	switch {
 	case err == nil:
 		return renewed.clone(), nil

@@ -115,6 +115,9 @@ func (a *Auth) RevokeTokens(ctx context.Context, account *Account) (err error) {
 		if lookup != nil {
 			return lookup
 		}
+		if err := s.notActingAs(ctx, stored.UserID); err != nil {
+			return err
+		}
 		if account.UserID != "" && stored.UserID != account.UserID {
 			return fmt.Errorf("RevokeTokens: the account belongs to another user: %w", ErrNotFound)
 		}

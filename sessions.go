@@ -96,7 +96,7 @@ func (s *settings) actingSession(q sessionRequest) sessionResult {
 // changes something was meant for the user, and would change the account of the operator.
 func (s *settings) afterActing(q *sessionRequest, result sessionResult, claims Claims) sessionResult {
 	result.acting, result.alone = actingOver, result.session == nil
-	if !isSafe(q.Request) {
+	if !isSafe(q.Request) || q.Header.Get("Upgrade") != "" { // a connection carries requests of any kind
 		result.session, result.page = nil, ""
 		result.unread = unread{errActingEnded, meantForUser}
 		return result
@@ -135,7 +135,8 @@ func (x *exchange) unlessActing(result sessionResult) error {
 		return errActing
 	case result.acting == actingOver && !isSafe(x.r) && !(result.alone && x.entering()):
 		return errActingEnded
-	case result.err != nil && result.cause == unanswered:
+	case result.err != nil && result.cause != rejected:
+		// Also if a callback has failed: the request would go on as the operator.
 		return fail(CodeStore, result.err)
 	}
 	return nil
@@ -153,7 +154,7 @@ func (x *exchange) checkActing() error {
 	if result.acting == actingNow {
 		x.acting = result.session
 	}
-	if result.acting == actingOver && isNavigation(x.r) {
+	if result.acting == actingOver && opensPage(x.r) {
 		x.addCookie(x.set.acting.clear()) // the page shows the operator who is signed in
 	}
 	switch post := x.r.Method == http.MethodPost; x.action {
@@ -335,9 +336,9 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) session
 	switch {
 	case result.acting == actingNow:
 		w.Header().Set(actingHeader, "1")
-	case result.acting == actingOver && isNavigation(req):
-		// The user sees a page without the banner now. A script that reads something in the
-		// background must not clear it: a form of another tab is still meant for the user.
+	case result.acting == actingOver && opensPage(req):
+		// The operator sees a page without the banner now. A script, a frame or a page that is
+		// fetched in advance must not clear it: a form in view is still meant for the user.
 		result.lines = append(result.lines, set.acting.clear())
 	}
 	if result.err != nil {

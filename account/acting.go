@@ -258,7 +258,7 @@ func (a *Accounts) act(ctx context.Context, q *pintle.ActingRequest) (*pintle.Se
 	if err != nil {
 		return nil, err
 	}
-	if q.Enters && !isSafe(q.Request) {
+	if q.Enters && (!isSafe(q.Request) || q.Request.Header.Get("Upgrade") != "") {
 		if err := a.record(ctx, entry{kind: actingRequest, userID: u.ID, actor: s.User.ID}); err != nil {
 			return nil, err
 		}

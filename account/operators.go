@@ -55,9 +55,14 @@ func WithOperator(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, operatorKey{}, id)
 }
 
-// operator returns the operator whom a context names.
+// operator returns the operator whom a context names, or who acts in its request.
 func operator(ctx context.Context) (string, error) {
 	id, named := ctx.Value(operatorKey{}).(string)
+	if here := pintle.SessionFrom(ctx); here != nil && here.Actor != nil {
+		// An application that names the user of the session would name the user as whom the
+		// operator acts.
+		id, named = here.Actor.ID, true
+	}
 	switch {
 	case !named:
 		return systemOperator, nil

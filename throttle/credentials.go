@@ -45,6 +45,10 @@ func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credent
 		if err == nil && user == nil || errors.Is(err, pintle.CodeCredentials) {
 			return user, err
 		}
+		if err != nil && ctx.Err() != nil {
+			// The client has left, which may be why it failed: it would guess without a limit.
+			return user, err
+		}
 		// The password was right, or the application failed to verify it.
 		g.giveBack(ctx, counted)
 		if err != nil {
