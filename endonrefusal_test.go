@@ -627,6 +627,41 @@ func TestAHandlerOfARefusalMayRefresh(t *testing.T) {
 	})
 }
 
+// RPX-46: also if the caller has left meanwhile. The call that is under way does not wait for
+// itself.
+func TestAHandlerMayRefreshForACallerWhoHasLeft(t *testing.T) {
+	inEveryKind(t, func(t *testing.T, k refusalKind) {
+		var r *refusalSite
+		done := make(chan error, 1)
+		r = newRefusalSite(t, k, func(s *site) {
+			s.Events.ProviderSignOut = func(context.Context, *pintle.SignOutEvent) error {
+				done <- r.asks("Ada Lovelace")
+				return nil
+			}
+		})
+		b := r.browser()
+		b.arrivesBy("acme")
+		time.Sleep(time.Hour)
+		r.answering(http.StatusBadRequest, invalidGrant)
+		answers := r.net["idp.example"]
+		r.net["idp.example"] = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			time.Sleep(5 * time.Second)
+			answers.ServeHTTP(w, req)
+		})
+		ctx, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		if _, err := r.auth.Refresh(ctx, r.of("Ada Lovelace")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Refresh returns %v", err)
+		}
+		select {
+		case <-done:
+		case <-time.After(time.Hour):
+			t.Fatal("the handler waits for the call that has called it")
+		}
+		b.is("anonymous")
+	})
+}
+
 // RPX-46: the ID token names the user. The id of the account does not: a user may be able to
 // choose it, and would end the sessions of another one.
 func TestTheIDTokenNamesTheUserWhoIsRefused(t *testing.T) {

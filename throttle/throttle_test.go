@@ -554,3 +554,26 @@ func TestAccountsOfTwoProvidersAreCountedApart(t *testing.T) {
 		})
 	}
 }
+
+// A client that closes the connection while its password is verified can make the application
+// fail, as by a query with the context of the request. Such guesses count.
+func TestAClientThatLeavesDuringAGuessIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		canceled := error(context.Canceled)
+		s.fail.Store(&canceled)
+		for range 40 {
+			ctx, leave := context.WithCancel(t.Context())
+			leave()
+			_, err := s.SignIn(httptest.NewRecorder(), from(here).WithContext(ctx), "credentials", pintle.SignInOptions{
+				Fields: map[string]any{"username": "kim", "password": "a guess"},
+			})
+			if err == nil {
+				t.Fatal("a guess signs in")
+			}
+		}
+		if n := s.asked.Load(); n != 10 {
+			t.Errorf("of 40 guesses %d were verified, want 10", n)
+		}
+	})
+}
