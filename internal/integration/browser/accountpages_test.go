@@ -679,12 +679,13 @@ func (v *tour) looksAround() {
 	v.goes("/auth/account/accounts")
 	v.sends("/account/unlink", "provider", "github")
 	v.is("accounts", "it is unlinked")
-	v.goes("/auth/account/passkeys")
-	v.sends("/account/passkey", "action", "remove")
-	v.is("passkeys", "it is removed")
 	v.goes("/auth/account/devices")
 	v.sends("/account/end-devices", "others", "1")
 	v.is("devices", "the others are ended")
+	v.goes("/auth/account/passkeys")
+	v.sends("/account/passkey", "action", "remove") // ends the others, too
+	v.is("passkeys", "it is removed")
+	v.goes("/auth/account/devices")
 	v.sends("/account/end-devices", "all", "1")
 	v.is("signin", "all are ended")
 }

@@ -328,7 +328,7 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 			execute(t, db.DB, "DROP TABLE pintle_authenticators")
 			says("there is no table pintle_authenticators, which the layout names")
 			execute(t, db.DB, "DELETE FROM pintle_migrations WHERE version > 1")
-			says("the tables are of version 1 and the newest is 8: run pintle migrate, or call sqlstore.Migrate")
+			says("the tables are of version 1 and the newest is 9: run pintle migrate, or call sqlstore.Migrate")
 			execute(t, db.DB, "DROP TABLE pintle_migrations") // another tool applied them
 			says("there is no table pintle_authenticators, which the layout names")
 		})
