@@ -632,11 +632,11 @@ func TestAHandlerOfARefusalMayRefresh(t *testing.T) {
 func TestAHandlerMayRefreshForACallerWhoHasLeft(t *testing.T) {
 	inEveryKind(t, func(t *testing.T, k refusalKind) {
 		var r *refusalSite
-		done := make(chan error, 1)
+		done := make(chan struct{}, 1)
 		r = newRefusalSite(t, k, func(s *site) {
 			s.Events.ProviderSignOut = func(context.Context, *pintle.SignOutEvent) error {
-				done <- r.asks("Ada Lovelace")
-				return nil
+				defer func() { done <- struct{}{} }()
+				return r.asks("Ada Lovelace")
 			}
 		})
 		b := r.browser()

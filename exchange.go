@@ -398,6 +398,19 @@ func opensPage(r *http.Request) bool {
 	return isNavigation(r) && !isPrefetch(r) && (dest == "" || dest == "document")
 }
 
+// isPrefetch reports whether a browser fetches a page that its user has not opened
+// yet. A link must not be used up by that.
+//
+// https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header
+func isPrefetch(r *http.Request) bool {
+	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Moz"} {
+		if strings.Contains(strings.ToLower(r.Header.Get(name)), "prefetch") {
+			return true
+		}
+	}
+	return false
+}
+
 // isSafe reports whether a request changes nothing.
 //
 // https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1

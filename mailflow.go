@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/address"
@@ -282,19 +281,6 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	}
 	x.debug("mail link accepted")
 	return f.arrival(x, verification.Identifier)
-}
-
-// isPrefetch reports whether a browser fetches a page that its user has not opened
-// yet. A link must not be used up by that.
-//
-// https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header
-func isPrefetch(r *http.Request) bool {
-	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Moz"} {
-		if strings.Contains(strings.ToLower(r.Header.Get(name)), "prefetch") {
-			return true
-		}
-	}
-	return false
 }
 
 // arrival is a user who reads mail at an address, or claims to.

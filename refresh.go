@@ -471,7 +471,10 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 	renewed, err := s.refreshes.underWay.Do(ctx, key, func(ctx context.Context) (*Account, error) {
 		defer func() {
 			if after.pass() {
-				go after.do() // the first caller has left, and others may still wait for this call
+				// The first caller has left, and others may still wait for this call.
+				flight.Beside(after.do, func(err error) {
+					s.log.LogAttrs(ctx, slog.LevelError, "pintle: Events.ProviderSignOut did not return", slog.Any("error", err))
+				})
 			}
 		}()
 		return f(ctx, after)

@@ -560,8 +560,7 @@ func TestAccountsOfTwoProvidersAreCountedApart(t *testing.T) {
 func TestAClientThatLeavesDuringAGuessIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, nil)
-		canceled := error(context.Canceled)
-		s.fail.Store(&canceled)
+		s.fail.Store(&context.Canceled)
 		for range 40 {
 			ctx, leave := context.WithCancel(t.Context())
 			leave()

@@ -44,6 +44,20 @@ func (g *Group[T]) Do(ctx context.Context, key string, f func(context.Context) (
 	}
 }
 
+// Beside runs f in a goroutine, beside a call that f may wait for. If f does not return, crashed
+// is called with a [Crash].
+func Beside(f func(), crashed func(error)) {
+	go func() {
+		err := error(&Crash{})
+		defer func() {
+			if err != nil {
+				crashed(err)
+			}
+		}()
+		_, err = guarded(context.Background(), func(context.Context) (struct{}, error) { f(); return struct{}{}, nil })
+	}()
+}
+
 type result[T any] struct {
 	value T
 	err   error

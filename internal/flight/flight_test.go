@@ -181,3 +181,19 @@ func TestTheZeroValueOfAnInterfaceIsAResult(t *testing.T) {
 		t.Errorf("Do returns %v, %v", value, err)
 	}
 }
+
+func TestWhatRunsBesideACallDoesNotEndTheProgram(t *testing.T) {
+	crashes := make(chan error)
+	report := func(err error) { crashes <- err }
+	flight.Beside(func() { panic("on purpose") }, report)
+	if err := <-crashes; !flight.IsCrash(err) || !strings.Contains(err.Error(), "on purpose") {
+		t.Errorf("a panic is reported as %v", err)
+	}
+	flight.Beside(runtime.Goexit, report)
+	if err := <-crashes; !flight.IsCrash(err) {
+		t.Errorf("the end of the goroutine is reported as %v", err)
+	}
+	done := make(chan bool)
+	flight.Beside(func() { close(done) }, func(err error) { t.Errorf("%v is reported of what returned", err) })
+	<-done
+}
