@@ -472,7 +472,7 @@ func (s *settings) oneAtATime(ctx context.Context, p *provider, key string, f fu
 		defer func() {
 			if after.pass() {
 				// The first caller has left, and others may still wait for this call.
-				flight.Beside(after.do, func(err error) {
+				flight.Beside(ctx, after.do, func(err error) {
 					s.log.LogAttrs(ctx, slog.LevelError, "pintle: Events.ProviderSignOut did not return", slog.Any("error", err))
 				})
 			}

@@ -46,7 +46,7 @@ func (g *Group[T]) Do(ctx context.Context, key string, f func(context.Context) (
 
 // Beside runs f in a goroutine, beside a call that f may wait for. If f does not return, crashed
 // is called with a [Crash].
-func Beside(f func(), crashed func(error)) {
+func Beside(ctx context.Context, f func(), crashed func(error)) {
 	go func() {
 		err := error(&Crash{})
 		defer func() {
@@ -54,7 +54,7 @@ func Beside(f func(), crashed func(error)) {
 				crashed(err)
 			}
 		}()
-		_, err = guarded(context.Background(), func(context.Context) (struct{}, error) { f(); return struct{}{}, nil })
+		_, err = guarded(ctx, func(context.Context) (struct{}, error) { f(); return struct{}{}, nil })
 	}()
 }
 

@@ -185,15 +185,15 @@ func TestTheZeroValueOfAnInterfaceIsAResult(t *testing.T) {
 func TestWhatRunsBesideACallDoesNotEndTheProgram(t *testing.T) {
 	crashes := make(chan error)
 	report := func(err error) { crashes <- err }
-	flight.Beside(func() { panic("on purpose") }, report)
+	flight.Beside(t.Context(), func() { panic("on purpose") }, report)
 	if err := <-crashes; !flight.IsCrash(err) || !strings.Contains(err.Error(), "on purpose") {
 		t.Errorf("a panic is reported as %v", err)
 	}
-	flight.Beside(runtime.Goexit, report)
+	flight.Beside(t.Context(), runtime.Goexit, report)
 	if err := <-crashes; !flight.IsCrash(err) {
 		t.Errorf("the end of the goroutine is reported as %v", err)
 	}
 	done := make(chan bool)
-	flight.Beside(func() { close(done) }, func(err error) { t.Errorf("%v is reported of what returned", err) })
+	flight.Beside(t.Context(), func() { close(done) }, func(err error) { t.Errorf("%v is reported of what returned", err) })
 	<-done
 }
