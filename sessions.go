@@ -135,7 +135,7 @@ func (x *exchange) unlessActing(result sessionResult) error {
 		return errActing
 	case result.acting == actingOver && !isSafe(x.r) && !(result.alone && x.entering()):
 		return errActingEnded
-	case result.err != nil && result.cause != rejected:
+	case result.acting == actingNot && result.err != nil && result.cause != rejected:
 		// Also if a callback has failed: the request would go on as the operator.
 		return fail(CodeStore, result.err)
 	}
