@@ -16,14 +16,14 @@ import (
 	"github.com/pintleauth/pintle/internal/cookie"
 )
 
-// Acting are the rules by which operators act as users; see [Operators.ActAs]. With the zero
-// value nobody does.
+// Acting are the rules by which operators act as users; see [Operators.ActAs]. The zero value
+// allows no operator to act.
 type Acting struct {
 	// Roles are those by which a user is an operator who may act: one of them is enough.
-	// Roles are compared as a whole. Empty lets nobody act.
+	// Roles are compared as a whole. An empty list allows no operator to act.
 	Roles []string
 
-	// Protected are further roles whose users nobody acts as. Users with one of Roles are
+	// Protected are roles of users as whom no operator may act. Users with one of Roles are
 	// always protected.
 	Protected []string
 
@@ -202,7 +202,7 @@ func (v *visit) actingOperator(u *pintle.User) (*pintle.Session, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if !v.o.Acting.mayAct(mine) || !v.o.Acting.mayBeActedAs(theirs) { // nobody acts as another operator, or as themselves
+	if !v.o.Acting.mayAct(mine) || !v.o.Acting.mayBeActedAs(theirs) { // an operator is protected, from other operators and from acting as the same user
 		return nil, problemOf("refused")
 	}
 	return s, v.meets(v.r, s, actingDemand)
@@ -276,7 +276,7 @@ func (a *Accounts) act(ctx context.Context, q *pintle.ActingRequest) (*pintle.Se
 }
 
 // heldActing returns the flow that the cookie of a request names. The error is errActingEnded if
-// there is none that goes on.
+// that flow has ended, or if the cookie is not valid.
 func (a *Accounts) heldActing(ctx context.Context, r *http.Request) (*flow, error) {
 	name, held := a.actingCookie(r), &heldFlow{}
 	text, sent := cookie.Get(r.Header, name)

@@ -185,7 +185,7 @@ func (a *Accounts) sealPayload(f *flow) error {
 }
 
 // findFlow returns the flow of an id and a kind. The error is the problem link_expired if
-// there is none that goes on.
+// there is no such flow, or if it has ended.
 func (a *Accounts) findFlow(ctx context.Context, k kind, id accountstore.Hash) (*flow, error) {
 	row, err := a.rows.Flow(ctx, id)
 	if errors.Is(err, pintle.ErrNotFound) {
