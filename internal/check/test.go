@@ -91,7 +91,7 @@ func (c *check) raceAll(ctx context.Context) (string, error) {
 	return fmt.Sprintf("the tests of %d packages passed under the race detector", len(waiting)+len(packages)), err
 }
 
-// results is the file in which raceAll notes which tests ran and passed.
+// results is the file in which raceAll notes which tests ran, and how they ended.
 func (c *check) results() string { return filepath.Join(c.dir, "tmp", "tests.tsv") }
 
 // registers compares the registers in docs/ with the tests that raceAll ran.
