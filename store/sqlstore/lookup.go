@@ -68,20 +68,31 @@ func (r records) find(ctx context.Context, l *lookup, args []any) error {
 			return err
 		}
 		// The driver cannot, or the connection died before the query left.
-	case r.dialect == SQLite && ctx.Err() == nil && (r.tx || r.connectionLeft()):
-		// Drivers of SQLite start a goroutine to watch a context that can end:
-		// by way of one, which sets a time-out, a look-up takes 1.4 times as
-		// long. A request that is given up meanwhile waits for others at most,
-		// and they are bounded by the busy timeout.
+	case r.dialect == SQLite && r.tx && ctx.Err() == nil:
 		return r.first(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, args...)
+	case r.dialect == SQLite && ctx.Err() == nil:
+		return r.inTurn(ctx, l, args)
 	}
 	return r.one(ctx, l.dest, r.sql.sessionAndUser, args...)
 }
 
-// connectionLeft reports whether a statement need not wait for a connection.
-func (r records) connectionLeft() bool {
-	s := r.db.Stats()
-	return s.MaxOpenConnections == 0 || s.InUse < s.MaxOpenConnections
+// inTurn waits for a connection, and then runs the statement with a context that
+// cannot end. Drivers of SQLite watch a context that can end: with one, which sets
+// a time-out, a look-up takes 1.4 times as long. Without one it waits for others at
+// most, and they are bounded by the busy timeout.
+func (r records) inTurn(ctx context.Context, l *lookup, args []any) error {
+	if connections := r.db.Stats().MaxOpenConnections; connections > 0 {
+		back, err := r.turns.take(ctx, r.deadlines, connections)
+		if err != nil {
+			return err
+		}
+		defer back()
+		if r.db.Stats().InUse >= connections {
+			// Others than look-ups have them all, and it is not known for how long.
+			return r.one(ctx, l.dest, r.sql.sessionAndUser, args...)
+		}
+	}
+	return r.first(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, args...)
 }
 
 // askDriver calls the driver directly, on a connection of the pool: [sql.Rows]

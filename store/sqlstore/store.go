@@ -47,7 +47,7 @@ func NewShared(db *sql.DB, l Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t), lookups: new(sync.Pool), deadlines: new(sharedDeadlines)}}, nil
+	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t), lookups: new(sync.Pool), deadlines: new(sharedDeadlines), turns: new(turns)}}, nil
 }
 
 // records is what a [Store] and the store of a transaction have in common.
@@ -60,6 +60,7 @@ type records struct {
 	sql       *queries
 	lookups   *sync.Pool // of *lookup
 	deadlines *sharedDeadlines
+	turns     *turns
 }
 
 // A txStore is the store a transaction works with.
