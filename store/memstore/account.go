@@ -50,7 +50,7 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 		return err
 	}
 	defer r.writeDone()
-	linked.row.ID, linked.owner = rand.Text(), r.users[a.UserID]
+	linked.row.ID, linked.owner = rand.Text(), r.users.get(a.UserID)
 	if r.accounts[linked.key()] != nil {
 		return fmt.Errorf("memstore: link account: %w", pintle.ErrConflict)
 	}
@@ -64,12 +64,14 @@ func (r records) LinkAccount(ctx context.Context, a *pintle.Account) error {
 
 func (r records) addAccount(a *account) {
 	r.accounts[a.key()] = a
-	a.owner.accounts = append(a.owner.accounts, a)
+	more := a.owner.gets()
+	more.accounts = append(more.accounts, a)
 }
 
 func (r records) removeAccount(a *account) {
 	delete(r.accounts, a.key())
-	a.owner.accounts = slices.DeleteFunc(a.owner.accounts, func(other *account) bool { return other == a })
+	more := a.owner.gets()
+	more.accounts = slices.DeleteFunc(more.accounts, func(other *account) bool { return other == a })
 }
 
 func (r records) deleteAccount(a *account) {
@@ -97,12 +99,12 @@ func (r records) UserAccounts(ctx context.Context, userID string) ([]*pintle.Acc
 		return nil, err
 	}
 	defer r.readDone()
-	owner := r.users[userID]
+	owner := r.users.get(userID)
 	if owner == nil {
 		return nil, nil
 	}
-	accounts := make([]*pintle.Account, len(owner.accounts))
-	for i, a := range owner.accounts {
+	accounts := make([]*pintle.Account, len(owner.has().accounts))
+	for i, a := range owner.has().accounts {
 		accounts[i] = a.copy()
 	}
 	return accounts, nil

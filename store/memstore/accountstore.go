@@ -511,13 +511,13 @@ func (r records) sweepOrphans(end int64, limit int) int {
 		if n >= limit {
 			return n
 		}
-		if r.users[userID] == nil && (row.row.Created.IsZero() || row.row.Created.UnixMilli() < end) {
+		if r.users.get(userID) == nil && (row.row.Created.IsZero() || row.row.Created.UnixMilli() < end) {
 			r.setState(userID, nil)
 			n++
 		}
 	}
 	for userID, theirs := range r.factors {
-		if r.users[userID] != nil {
+		if r.users.get(userID) != nil {
 			continue
 		}
 		for key, row := range theirs {

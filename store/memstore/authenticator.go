@@ -20,11 +20,11 @@ func (r records) CreatePasskey(ctx context.Context, a *pintle.Passkey) error {
 	if r.authenticators[a.CredentialID] != nil {
 		return fmt.Errorf("memstore: create passkey: %w", pintle.ErrConflict)
 	}
-	owner := r.users[a.UserID]
-	if owner == nil {
+	user := r.users.get(a.UserID)
+	if user == nil {
 		return fmt.Errorf("memstore: create passkey: the user: %w", pintle.ErrNotFound)
 	}
-	row := copied(a)
+	row, owner := copied(a), user.gets()
 	r.authenticators[row.CredentialID] = row
 	owner.passkeys = append(owner.passkeys, row)
 	r.undo(func() {
@@ -54,12 +54,12 @@ func (r records) UserPasskeys(ctx context.Context, userID string) ([]*pintle.Pas
 		return nil, err
 	}
 	defer r.readDone()
-	owner := r.users[userID]
+	owner := r.users.get(userID)
 	if owner == nil {
 		return nil, nil
 	}
-	passkeys := make([]*pintle.Passkey, len(owner.passkeys))
-	for i, row := range owner.passkeys {
+	passkeys := make([]*pintle.Passkey, len(owner.has().passkeys))
+	for i, row := range owner.has().passkeys {
 		passkeys[i] = copied(row)
 	}
 	return passkeys, nil
@@ -115,7 +115,7 @@ func (r records) DeletePasskey(ctx context.Context, userID, credentialID string)
 }
 
 func (r records) deletePasskey(row *authenticator) {
-	owner := r.users[row.UserID]
+	owner := r.users.get(row.UserID).gets()
 	place := slices.Index(owner.passkeys, row)
 	delete(r.authenticators, row.CredentialID)
 	owner.passkeys = slices.Delete(owner.passkeys, place, place+1)

@@ -57,7 +57,7 @@ func (r records) liveSessions(ctx context.Context, userID string) ([]*pintle.Sto
 // removed.
 func (r records) sessionsOf(userID string) iter.Seq[*session] {
 	return func(yield func(*session) bool) {
-		owner := r.users[userID]
+		owner := r.users.get(userID)
 		if owner == nil {
 			return
 		}

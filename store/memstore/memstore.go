@@ -8,6 +8,7 @@ package memstore
 
 import (
 	"context"
+	"hash/maphash"
 	"sync"
 
 	"github.com/pintleauth/pintle"
@@ -26,13 +27,16 @@ var (
 
 // New returns an empty store.
 func New() *Store {
+	seed := maphash.MakeSeed()
+	byText := func(text string) uint64 { return maphash.String(seed, text) }
 	return &Store{records: records{tables: &tables{
-		users:          make(map[string]*user),
-		byEmail:        make(map[string]*user),
+		users:          newIndex(byText, func(u *user) string { return u.id() }),
+		byEmail:        newIndex(byText, func(u *user) string { return u.email() }),
 		accounts:       make(map[accountKey]*account),
-		sessions:       make(map[sessionKey]*session),
+		sessions:       newIndex(sessionKey.hash, func(s *session) sessionKey { return s.key }),
 		verifications:  make(map[verificationKey]int64),
 		authenticators: make(map[string]*authenticator),
+		marks:          marks{byJSON: make(map[string]uint32)},
 		accountTables:  newAccountTables(),
 		providerTables: newProviderTables(),
 	}}, shared: &SharedState{}}
@@ -52,12 +56,13 @@ func (r records) Features() pintle.Features {
 // share it.
 type tables struct {
 	mu             sync.RWMutex
-	users          map[string]*user
-	byEmail        map[string]*user
+	users          *index[string, user]
+	byEmail        *index[string, user]
 	accounts       map[accountKey]*account
-	sessions       map[sessionKey]*session
+	sessions       *index[sessionKey, session]
 	verifications  map[verificationKey]int64 // when it expires, in milliseconds
 	authenticators map[string]*authenticator
+	marks
 	accountTables
 	providerTables
 }

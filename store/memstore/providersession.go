@@ -162,7 +162,7 @@ func (r providerSessions) EndBy(ctx context.Context, sid, sub providersession.Ke
 	}
 	for _, c := range ended {
 		if c.Role == providersession.Began {
-			if row := r.sessions[sessionKey(c.Session)]; row != nil {
+			if row := r.sessions.get(sessionKey(c.Session)); row != nil {
 				r.deleteSession(row)
 			}
 			r.forgetSignIns(c.Session)

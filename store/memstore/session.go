@@ -3,6 +3,7 @@ package memstore
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -13,6 +14,10 @@ import (
 // A sessionKey is the hash of a session's token, so that a dump of the memory
 // holds no valid token.
 type sessionKey [sha256.Size]byte
+
+// hash is a part of the key, which is a hash itself. Nobody can choose it: Pintle
+// makes the tokens, and whoever makes their own finds no row by the hash alone.
+func (k sessionKey) hash() uint64 { return binary.LittleEndian.Uint64(k[:]) }
 
 func keyOf(token string) sessionKey { return sha256.Sum256([]byte(token)) }
 
@@ -26,7 +31,7 @@ type session struct {
 }
 
 func (s *session) copy() *pintle.StoredSession {
-	c := &pintle.StoredSession{ID: s.key.handle(), UserID: s.owner.profile.ID, Expires: instant(s.expires), Created: instant(s.created)}
+	c := &pintle.StoredSession{ID: s.key.handle(), UserID: s.owner.id(), Expires: instant(s.expires), Created: instant(s.created)}
 	if s.data != nil {
 		c.Data = s.data.decode()
 	}
@@ -53,9 +58,9 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 		return err
 	}
 	defer r.writeDone()
-	row := &session{key: key, owner: r.users[s.UserID], expires: s.Expires.UnixMilli(), created: s.Created.UnixMilli()}
+	row := &session{key: key, owner: r.users.get(s.UserID), expires: s.Expires.UnixMilli(), created: s.Created.UnixMilli()}
 	row.setData(data)
-	if r.sessions[key] != nil {
+	if r.sessions.get(key) != nil {
 		return fmt.Errorf("memstore: create session: the token: %w", pintle.ErrConflict)
 	}
 	if row.owner == nil {
@@ -67,7 +72,7 @@ func (r records) CreateSession(ctx context.Context, s *pintle.StoredSession) err
 }
 
 func (r records) addSession(s *session) {
-	r.sessions[s.key] = s
+	r.sessions.add(s)
 	s.newer, s.older = nil, s.owner.sessions
 	if s.older != nil {
 		s.older.newer = s
@@ -76,7 +81,7 @@ func (r records) addSession(s *session) {
 }
 
 func (r records) removeSession(s *session) {
-	delete(r.sessions, s.key)
+	r.sessions.remove(s)
 	if s.older != nil {
 		s.older.newer = s.newer
 	}
@@ -102,13 +107,13 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 		return nil, nil, err
 	}
 	defer r.readDone()
-	row := r.sessions[key]
+	row := r.sessions.get(key)
 	if row == nil {
 		return nil, nil, pintle.ErrNotFound
 	}
 	s := row.copy()
 	s.Token = token
-	return s, row.owner.copy(), nil
+	return s, r.copyOf(row.owner), nil
 }
 
 // UpdateSession implements [pintle.Store].
@@ -122,7 +127,7 @@ func (r records) UpdateSession(ctx context.Context, token string, change pintle.
 		return err
 	}
 	defer r.writeDone()
-	row := r.sessions[key]
+	row := r.sessions.get(key)
 	if row == nil {
 		return pintle.ErrNotFound
 	}
@@ -144,7 +149,7 @@ func (r records) DeleteSession(ctx context.Context, token string) (*pintle.Store
 		return nil, err
 	}
 	defer r.writeDone()
-	row := r.sessions[key]
+	row := r.sessions.get(key)
 	if row == nil {
 		return nil, pintle.ErrNotFound
 	}

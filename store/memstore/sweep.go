@@ -14,7 +14,7 @@ func (r records) Sweep(ctx context.Context, before time.Time, limit int) (int, e
 	}
 	defer r.writeDone()
 	n, end := 0, before.UnixMilli()
-	for _, row := range r.sessions {
+	for row := range r.sessions.all() {
 		if n >= limit {
 			return n, nil
 		}

@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -10,19 +11,53 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// A user is a row, and the way to the rows that belong to it.
+// A user is a row, and the way to the rows that belong to it. It is small, for there
+// may be many: 64 bytes.
 type user struct {
-	profile  pintle.User // without Extra
-	extra    jsonText
+	profile
 	created  int64    // in milliseconds
 	sessions *session // the newest, which leads to the next
+	more     *more    // nil for a user who has nothing of it
+}
+
+// more is what many users do not have.
+type more struct {
+	extra    jsonText
 	accounts []*account
 	passkeys []*authenticator
 }
 
-func (u *user) copy() *pintle.User {
-	c := u.profile
-	c.Extra = u.extra.decode()
+// nothing is what a user has of more who has nothing. It does not change.
+var nothing = &more{}
+
+func (u *user) has() *more {
+	if u.more == nil {
+		return nothing
+	}
+	return u.more
+}
+
+// gets returns more of u, to add to it.
+func (u *user) gets() *more {
+	if u.more == nil {
+		u.more = &more{}
+	}
+	return u.more
+}
+
+func (u *user) setExtra(extra jsonText) {
+	if extra != u.has().extra {
+		u.gets().extra = extra
+	}
+}
+
+func (r records) copyOf(u *user) *pintle.User {
+	c := r.bare[u.mark]
+	c.ID, c.Name, c.Email, c.Image = u.id(), u.name(), u.email(), u.image()
+	if u.verified != never {
+		c.EmailVerified = instant(u.verified)
+	}
+	c.Extra = u.has().extra.decode()
 	return &c
 }
 
@@ -37,45 +72,41 @@ func (r records) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, 
 		return nil, err
 	}
 	defer r.writeDone()
-	row := &user{profile: *u, extra: extra, created: time.Now().UnixMilli()}
-	row.profile.Extra = nil
-	if row.profile.ID == "" {
-		row.profile.ID = rand.Text()
-	}
-	if r.users[row.profile.ID] != nil {
+	id := cmp.Or(u.ID, rand.Text())
+	if r.users.get(id) != nil {
 		return nil, fmt.Errorf("memstore: create user: the id: %w", pintle.ErrConflict)
 	}
-	if r.byEmail[u.Email] != nil {
+	if r.byEmail.get(u.Email) != nil {
 		return nil, fmt.Errorf("memstore: create user: the address: %w", pintle.ErrConflict)
 	}
+	row := &user{profile: r.profileOf(id, u), created: time.Now().UnixMilli()}
+	row.setExtra(extra)
 	r.addUser(row)
 	r.undo(func() { r.removeUser(row) })
-	r.deleteAccountRows(row.profile.ID) // of a user who had the id before
-	return row.copy(), nil
+	r.deleteAccountRows(id) // of a user who had the id before
+	return r.copyOf(row), nil
 }
 
 func (r records) addUser(row *user) {
-	r.users[row.profile.ID] = row
-	if row.profile.Email != "" {
-		r.byEmail[row.profile.Email] = row
+	r.users.add(row)
+	if row.email() != "" {
+		r.byEmail.add(row)
 	}
 }
 
 func (r records) removeUser(row *user) {
-	delete(r.users, row.profile.ID)
-	if row.profile.Email != "" {
-		delete(r.byEmail, row.profile.Email)
-	}
+	r.users.remove(row)
+	r.byEmail.remove(row)
 }
 
 // User implements [pintle.Store].
 func (r records) User(ctx context.Context, id string) (*pintle.User, error) {
-	return r.found(ctx, func() *user { return r.users[id] })
+	return r.found(ctx, func() *user { return r.users.get(id) })
 }
 
 // UserByEmail implements [pintle.Store].
 func (r records) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {
-	return r.found(ctx, func() *user { return r.byEmail[email] })
+	return r.found(ctx, func() *user { return r.byEmail.get(email) })
 }
 
 // UserByAccount implements [pintle.Store].
@@ -97,7 +128,7 @@ func (r records) found(ctx context.Context, find func() *user) (*pintle.User, er
 	if row == nil {
 		return nil, pintle.ErrNotFound
 	}
-	return row.copy(), nil
+	return r.copyOf(row), nil
 }
 
 // UpdateUser implements [pintle.Store].
@@ -106,23 +137,23 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 		return nil, err
 	}
 	defer r.writeDone()
-	row := r.users[id]
+	row := r.users.get(id)
 	if row == nil {
 		return nil, pintle.ErrNotFound
 	}
-	if change.IfEmail != nil && row.profile.Email != *change.IfEmail {
+	if change.IfEmail != nil && row.email() != *change.IfEmail {
 		return nil, fmt.Errorf("memstore: update user: the address is another one: %w", pintle.ErrConflict)
 	}
 	if change.Email != nil {
-		if owner := r.byEmail[*change.Email]; owner != nil && owner != row {
+		if owner := r.byEmail.get(*change.Email); owner != nil && owner != row {
 			return nil, fmt.Errorf("memstore: update user: the address: %w", pintle.ErrConflict)
 		}
 	}
-	extra, err := row.extra.with(change.Extra)
+	extra, err := row.has().extra.with(change.Extra)
 	if err != nil {
 		return nil, fmt.Errorf("memstore: update user: encode Extra: %w", err)
 	}
-	extraBefore, before, after := row.extra, row.profile, row.profile
+	extraBefore, before, after := row.has().extra, row.profile, r.copyOf(row)
 	if change.Name != nil {
 		after.Name = *change.Name
 	}
@@ -135,18 +166,18 @@ func (r records) UpdateUser(ctx context.Context, id string, change pintle.UserUp
 	if change.Image != nil {
 		after.Image = *change.Image
 	}
-	r.setProfile(row, after)
-	row.extra = extra
+	r.setProfile(row, r.profileOf(id, after))
+	row.setExtra(extra)
 	r.undo(func() {
 		r.setProfile(row, before)
-		row.extra = extraBefore
+		row.setExtra(extraBefore)
 	})
-	return row.copy(), nil
+	return r.copyOf(row), nil
 }
 
-func (r records) setProfile(row *user, profile pintle.User) {
+func (r records) setProfile(row *user, p profile) {
 	r.removeUser(row)
-	row.profile = profile
+	row.profile = p
 	r.addUser(row)
 }
 
@@ -158,17 +189,17 @@ func (r records) DeleteUser(ctx context.Context, id string) error {
 	defer r.writeDone()
 	r.deleteAccountRows(id)
 	r.forgetUser(id)
-	row := r.users[id]
+	row := r.users.get(id)
 	if row == nil {
 		return pintle.ErrNotFound
 	}
 	for row.sessions != nil {
 		r.deleteSession(row.sessions)
 	}
-	for _, a := range slices.Clone(row.accounts) {
+	for _, a := range slices.Clone(row.has().accounts) {
 		r.deleteAccount(a)
 	}
-	for _, a := range row.passkeys {
+	for _, a := range row.has().passkeys {
 		delete(r.authenticators, a.CredentialID)
 		r.undo(func() { r.authenticators[a.CredentialID] = a })
 	}

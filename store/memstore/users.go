@@ -37,7 +37,7 @@ func (r accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page
 		}
 		return n
 	}
-	for _, row := range r.users {
+	for row := range r.users.all() {
 		u := r.listed(row)
 		if q.Accepts(u) && (q.After == "" || compare(place(u), after) > 0) {
 			page = append(page, u)
@@ -58,12 +58,14 @@ func (r accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page
 
 // listed is a user as a list has it.
 func (r records) listed(row *user) *accountstore.User {
-	p := &row.profile
 	u := &accountstore.User{
-		ID: p.ID, Name: p.Name, Email: p.Email, Image: p.Image, EmailVerified: p.EmailVerified, Created: instant(row.created),
-		State: r.stateOf(p.ID).row,
+		ID: row.id(), Name: row.name(), Email: row.email(), Image: row.image(), Created: instant(row.created),
+		State: r.stateOf(row.id()).row,
 	}
-	for key := range r.factors[p.ID] {
+	if row.verified != never {
+		u.EmailVerified = instant(row.verified)
+	}
+	for key := range r.factors[row.id()] {
 		u.SecondFactor = u.SecondFactor || key.kind == "totp"
 	}
 	return u
