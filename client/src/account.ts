@@ -199,23 +199,30 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
   // sent once more, with another token.
   const sendForm = async <T>(
     route: string,
-    fields: Fields,
+    form: (csrfToken: string) => RequestInit,
     take: (url: string, response: Response) => Promise<Read<T>>,
   ): Promise<Read<T>> => {
     const url = `${basePath}/account/${route}`
     for (let again = false; ; again = true) {
-      const csrfToken = await formToken()
-      const response = await fetch(url, {
-        method: "POST",
-        headers: { ...headers, "Content-Type": "application/json" },
-        body: JSON.stringify({ ...fields, csrfToken }),
-      })
+      const response = await fetch(url, { method: "POST", ...form(await formToken()) })
       const result = await take(url, response)
       if (result.error !== "csrf" || again) return result
       token = undefined
     }
   }
-  const post = (route: string, fields: Fields = {}): Promise<Result> => sendForm<{ next: string }>(route, fields, judge)
+  const asJSON = (fields: Fields) => (csrfToken: string) => ({
+    headers: { ...headers, "Content-Type": "application/json" },
+    body: JSON.stringify({ ...fields, csrfToken }),
+  })
+  const post = (route: string, fields: Fields = {}): Promise<Result> => sendForm<{ next: string }>(route, asJSON(fields), judge)
+
+  // The browser writes the Content-Type, which has the boundary of the parts.
+  const withFile = (name: string, file: Blob) => (csrfToken: string) => {
+    const body = new FormData()
+    body.set("csrfToken", csrfToken)
+    body.set(name, file)
+    return { headers, body }
+  }
 
   const ceremony = async (
     action: "register" | "authenticate",
@@ -267,6 +274,8 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
 
     profile: {
       update: (fields: { name?: string; image?: "remove" }) => post("profile", fields),
+      /** Uploads a picture: at most 1 MiB of PNG, JPEG, GIF or WebP. The server needs Options.Pictures. */
+      upload: (file: Blob) => sendForm<{ next: string }>("picture", withFile("picture", file), judge),
     },
 
     factors: {
@@ -356,7 +365,7 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
 
     /** What is stored about the user, as a file. */
     exportData: () =>
-      sendForm<{ file: Blob }>("export", {}, async (url, response) =>
+      sendForm<{ file: Blob }>("export", asJSON({}), async (url, response) =>
         response.ok ? { file: await response.blob() } : judge<{ file: Blob }>(url, response),
       ),
 

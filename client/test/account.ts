@@ -22,6 +22,9 @@ export async function promises(): Promise<void> {
   const next: string = done.error === undefined ? done.next : done.error
   // @ts-expect-error a picture is removed, and not chosen
   await account.profile.update({ image: "https://pictures.example" })
+  // @ts-expect-error a file, and not its name
+  await account.profile.upload("me.png")
+  await account.profile.upload(new Blob())
   const key = await account.factors.addTotp()
   if (key.error === undefined) await account.factors.confirmTotp(key.key, "123456", "Phone")
   const codes = await account.factors.newRecoveryCodes()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,9 @@ func newAccountsSite(t *testing.T, pages, sessions string, further ...pintle.Pro
 	cfg.Accounts = account.New(account.Options{
 		Mail:      func(context.Context, *pintle.Message) error { return nil },
 		Passwords: account.Passwords{Hasher: hasher},
+		Pictures: account.Pictures{Store: func(_ context.Context, _ *pintle.User, picture *account.Picture) (string, error) {
+			return fmt.Sprintf("/pictures/%dx%d.%s", picture.Width, picture.Height, path.Base(picture.Type)), nil
+		}},
 	})
 	s.auth = newAuth(t, cfg)
 
@@ -65,8 +69,8 @@ func newAccountsSite(t *testing.T, pages, sessions string, further ...pintle.Pro
 	mux.Handle("/api/auth/", s.auth)
 	mux.Handle("/api/auth/csrf", s.whileUp(s.auth))
 	// The sessions of a user who was asked now, and of one who was not asked for an hour.
-	for path, ago := range map[string]time.Duration{"/now": 0, "/old": time.Hour} {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+	for from, ago := range map[string]time.Duration{"/now": 0, "/old": time.Hour} {
+		mux.HandleFunc(from, func(w http.ResponseWriter, r *http.Request) {
 			facts := pintle.Authentication{Time: time.Now().Add(-ago), Methods: []string{"pwd"}}
 			if _, _, err := s.auth.StartSession(w, r, mary, pintle.StartOptions{Authentication: facts}); err != nil {
 				t.Error(err)

@@ -45,6 +45,12 @@ func TestOurClientChangesAnAccount(t *testing.T) {
 				{"reads the account", `const me = await account.me(); return [me.user.email, me.password.set, me.factors.length, me.accounts[0].provider]`, "mary@example.com,true,0,idp"},
 				{"a name that is none", `const done = await account.profile.update({ name: "" }); return [done.error, done.fields.name]`, "invalid_name,invalid_name"},
 				{"a name", `return (await account.profile.update({ name: "Mary" })).next.endsWith("/account/profile?notice=profile_changed")`, "true"},
+				{"a picture", `
+					const canvas = new OffscreenCanvas(3, 2);
+					canvas.getContext("2d");
+					const done = await account.profile.upload(await canvas.convertToBlob());
+					return [done.error, (await account.me()).user.image]`, ",/pictures/3x2.png"},
+				{"a picture that is none", `const done = await account.profile.upload(new Blob(["<svg/>"])); return [done.error, done.fields.picture]`, "invalid,invalid"},
 				{"a wrong password", `return (await account.password.change("x", "ichthyosaur and plesiosaur")).error`, "wrong_password"},
 				{"a short password", `const done = await account.password.change("ammonite and belemnite", "x"); return [done.error, done.min]`, "password_too_short,15"},
 				{"the password", `return (await account.password.change("ammonite and belemnite", "ichthyosaur and plesiosaur")).error`, "undefined"},
