@@ -50,24 +50,35 @@ func (g *Guard) sharedName(a attempt) string {
 // This process counts first. What it rejects causes no call of the shared state, and its limits
 // hold while the shared state fails.
 func (g *Guard) take(ctx context.Context, all []attempt) (refusing *counts, wait time.Duration) {
+	if refusing, wait = takeHere(all); wait > 0 {
+		return refusing, wait
+	}
+	return g.takeShared(ctx, all)
+}
+
+// takeHere is take for this process.
+func takeHere(all []attempt) (refusing *counts, wait time.Duration) {
 	for i, a := range all {
 		if wait := a.counts.take(a.name, a.limit); wait > 0 {
 			giveBackHere(all[:i])
 			return a.counts, wait
 		}
 	}
+	return nil, 0
+}
+
+// takeShared is take for the shared state, of attempts that this process has counted.
+func (g *Guard) takeShared(ctx context.Context, all []attempt) (refusing *counts, wait time.Duration) {
 	shared := tally.From(ctx)
 	if shared == nil {
 		return nil, 0
 	}
-	bound, cancel := tally.Bound(ctx)
-	defer cancel()
 	for i := range all {
 		a := &all[i]
 		if a.limit.Burst < 0 {
 			continue
 		}
-		wait, counted := shared.Take(bound, g.sharedName(*a), a.limit.rate())
+		wait, counted := shared.Take(ctx, g.sharedName(*a), a.limit.rate())
 		if !counted {
 			return nil, 0 // the limits of this process hold
 		}
@@ -83,7 +94,7 @@ func (g *Guard) take(ctx context.Context, all []attempt) (refusing *counts, wait
 
 func giveBackHere(counted []attempt) {
 	for _, a := range counted {
-		a.counts.giveBack(a.name, a.limit)
+		a.counts.giveBack(a.name, a.limit, a.shared)
 	}
 }
 
@@ -94,8 +105,6 @@ func (g *Guard) giveBack(ctx context.Context, counted []attempt) {
 	if shared == nil {
 		return
 	}
-	ctx, cancel := tally.Bound(ctx)
-	defer cancel()
 	for i := range counted {
 		if a := &counted[i]; a.shared {
 			shared.GiveBack(ctx, g.sharedName(*a), a.limit.rate())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/internal/lru"
+	"github.com/pintleauth/pintle/internal/tally"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 
 	// maxMegabytes is the most memory of the counts of one kind, as documented
 	// in docs/passwords.md.
-	maxMegabytes = 6
+	maxMegabytes = 7
 )
 
 // counts are attempts by name: of an account, a client, an address.
@@ -31,9 +32,10 @@ type counts struct {
 type count struct {
 	ahead time.Duration // for a name that is noted, when that was
 
-	// refused is until when all processes together reject the name. A client that is beyond
-	// its limit then causes no call of the shared state.
-	refused time.Duration
+	// refused is until when all processes together reject the name, and again when the shared
+	// state is called again: other processes may give attempts back meanwhile. Until then a
+	// client that is beyond its limit causes no call of the shared state.
+	refused, again time.Duration
 }
 
 // A key is a hash of a name. It bounds the memory of a name, and keeps text that a
@@ -65,7 +67,11 @@ func (c *counts) take(name string, l Limit) time.Duration {
 
 // wait returns how long it takes until an attempt is allowed. It may be negative.
 func (n count) wait(now time.Duration, l Limit) time.Duration {
-	return max(n.ahead-time.Duration(l.Burst-1)*l.Every, n.refused) - now
+	until := n.ahead - time.Duration(l.Burst-1)*l.Every
+	if now < n.again {
+		until = max(until, n.refused)
+	}
+	return until - now
 }
 
 // refuse rejects the attempts at a name for some time.
@@ -74,7 +80,7 @@ func (c *counts) refuse(name string, wait time.Duration) {
 	defer c.mu.Unlock()
 	now, k := c.now(), hash(name)
 	known, _ := c.byName.Get(k)
-	known.refused = now + wait
+	known.refused, known.again = now+wait, now+min(wait, tally.Recheck)
 	c.byName.Put(k, known)
 }
 
@@ -90,8 +96,9 @@ func (c *counts) wait(name string, l Limit) time.Duration {
 	return max(known.wait(now, l), 0)
 }
 
-// giveBack removes an attempt that was counted.
-func (c *counts) giveBack(name string, l Limit) {
+// giveBack removes an attempt that was counted. shared says that the shared state has counted
+// it, too: what that rejected it may then allow.
+func (c *counts) giveBack(name string, l Limit, shared bool) {
 	if l.Burst < 0 {
 		return
 	}
@@ -100,6 +107,9 @@ func (c *counts) giveBack(name string, l Limit) {
 	k := hash(name)
 	if known, ok := c.byName.Get(k); ok {
 		known.ahead -= l.Every
+		if shared {
+			known.again = 0
+		}
 		c.byName.Put(k, known)
 	}
 }

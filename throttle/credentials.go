@@ -148,15 +148,18 @@ func (g *Guard) count(ctx context.Context, s *pintle.Submission, who accountName
 		return nil, refusal(client, wait)
 	}
 	counted, excess := counted[:2], wait
-	if _, wait = g.take(ctx, counted); wait > 0 {
+	if _, wait = takeHere(counted); wait > 0 {
 		return nil, refusal(client, wait)
 	}
-	if known {
-		return counted, nil
+	if !known {
+		if err := g.Exceeded(ctx, &Excess{Submission: s, Account: who.counted, RetryAfter: excess}); err != nil {
+			giveBackHere(counted)
+			return nil, err
+		}
 	}
-	if err := g.Exceeded(ctx, &Excess{Submission: s, Account: who.counted, RetryAfter: excess}); err != nil {
-		g.giveBack(ctx, counted)
-		return nil, err
+	// What Exceeded rejects causes no call of the shared state.
+	if _, wait = g.takeShared(ctx, counted); wait > 0 {
+		return nil, refusal(client, wait)
 	}
 	return counted, nil
 }

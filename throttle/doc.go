@@ -51,7 +51,9 @@
 // in that of [pintle.Config.Store], under keyed hashes. A limit then holds for all of them,
 // and a restart forgets no count. While the shared state fails, and for an attempt that it
 // does not count within a second, each process applies its limits alone, also to what it
-// has counted before. A warning in the log says so once a minute.
+// has counted before. It calls the shared state again two seconds after a failure. A warning in
+// the log says so once a minute. A process learns within ten seconds that another has given back
+// an attempt whose password was right.
 //
 // Without a shared state, and with a store in memory, counts are those of the process,
 // and end with it: an attacker who reaches n processes gets n times as many attempts.

@@ -79,7 +79,7 @@ type Guard struct {
 	Exceeded func(ctx context.Context, e *Excess) error
 
 	pairs, clients, accounts   counts
-	known                      counts // clients that signed in to an account
+	known, unknown             counts // clients that signed in to an account, and that did not
 	devices, deviceAccounts    counts
 	mailAddresses, mailClients counts
 

@@ -24,26 +24,32 @@ func (g *Guard) remembers(ctx context.Context, at string) {
 	if here && age < renewKnown {
 		return
 	}
-	g.known.note(at, 0)
+	told := time.Duration(0)
 	if shared := tally.From(ctx); shared != nil {
-		ctx, cancel := tally.Bound(ctx)
-		defer cancel()
-		shared.Take(ctx, g.knownName(at), knownRate)
+		if _, counted := shared.Take(ctx, g.knownName(at), knownRate); !counted {
+			told = renewKnown // the next sign-in tells the shared state
+		}
 	}
+	g.known.note(at, told)
 }
 
 // knownElsewhere reports whether a client that is not known to this process is known to
-// another.
+// another. A client that is not is looked up once in [tally.Recheck]: it could cause any number
+// of look-ups, because the limit of the account rejects it before it counts for its own.
 func (g *Guard) knownElsewhere(ctx context.Context, at string) bool {
 	shared := tally.From(ctx)
 	if shared == nil {
 		return false
 	}
-	ctx, cancel := tally.Bound(ctx)
-	defer cancel()
-	if !shared.Ahead(ctx, g.knownName(at)) {
+	if age, ok := g.unknown.notedFor(at); ok && age < tally.Recheck {
 		return false
 	}
-	g.known.note(at, renewKnown)
-	return true
+	known, found := shared.Ahead(ctx, g.knownName(at))
+	switch {
+	case known:
+		g.known.note(at, renewKnown)
+	case found:
+		g.unknown.note(at, 0)
+	}
+	return known
 }

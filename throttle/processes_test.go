@@ -381,6 +381,207 @@ func TestAClientBeyondALimitCausesNoCallOfTheSharedState(t *testing.T) {
 	})
 }
 
+// A lockingState is a shared state in a database that locks the row of a count, and takes a
+// tenth of a second for each attempt.
+type lockingState struct {
+	memstore.SharedState
+	mu   sync.Mutex
+	rows map[sharedstate.Key]chan struct{}
+}
+
+func (s *lockingState) row(key sharedstate.Key) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rows == nil {
+		s.rows = map[sharedstate.Key]chan struct{}{}
+	}
+	if s.rows[key] == nil {
+		s.rows[key] = make(chan struct{}, 1)
+	}
+	return s.rows[key]
+}
+
+func (s *lockingState) Take(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+	row := s.row(key)
+	select {
+	case row <- struct{}{}:
+		defer func() { <-row }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	time.Sleep(100 * time.Millisecond)
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.SharedState.Take(ctx, key, r)
+}
+
+// Guesses that come at once wait for one another in the database, which must not let most of them
+// count in one process alone.
+func TestParallelGuessesAreCountedByAllProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sites := processes(t, 4, &lockingState{})
+		var all sync.WaitGroup
+		for i := range 160 {
+			all.Go(func() { sites[i%4].try(here, "kim", fmt.Sprint("guess ", i)) })
+		}
+		all.Wait()
+		verified := int32(0)
+		for _, s := range sites {
+			verified += s.asked.Load()
+		}
+		if verified != 10 {
+			t.Errorf("of 160 guesses at once %d were verified, want 10", verified)
+		}
+	})
+}
+
+// Attempts that come faster than the shared state counts them are rejected, and do not wait for long.
+func TestAttemptsThatWaitTooLongAreRejected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := processes(t, 1, &lockingState{})[0]
+		began := time.Now()
+		var all sync.WaitGroup
+		for i := range 100 {
+			all.Go(func() { s.try(here, fmt.Sprint("person ", i), "a guess") })
+		}
+		all.Wait()
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("100 guesses of one client took %v, want 6 seconds at most", took)
+		}
+		if n := s.asked.Load(); n < 40 || n > 60 {
+			t.Errorf("%d guesses were verified, want those that were counted within 5 seconds", n)
+		}
+	})
+}
+
+// A shared state that has failed is not called by each attempt, which would wait for it, and is
+// called again soon.
+func TestASharedStateThatHasJustFailedIsLeftAlone(t *testing.T) {
+	for name, fail := range map[string]func(context.Context) error{
+		"fails":               func(context.Context) error { return errors.New("connection refused") },
+		"does not answer":     func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		"ignores the context": func(context.Context) error { time.Sleep(20 * time.Second); return errors.New("i/o timeout") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				state := &recordingState{before: fail}
+				sites := processes(t, 2, state)
+				began := time.Now()
+				for i := range 50 {
+					sites[0].guess(1, network(i), "kim")
+				}
+				if took := time.Since(began); took > time.Second || state.calls != 1 {
+					t.Errorf("50 guesses took %v and %d calls, want a second at most and one call", took, state.calls)
+				}
+				time.Sleep(2 * time.Second)
+				for i := range 50 {
+					sites[0].guess(1, network(50+i), "kim")
+				}
+				if state.calls != 2 {
+					t.Errorf("two seconds later there were %d calls, want one more", state.calls)
+				}
+				state.fail(nil)
+				time.Sleep(2 * time.Second)
+				sites[0].guess(10, elsewhere, "lee")
+				if n := sites[1].guess(5, elsewhere, "lee"); n != 0 {
+					t.Errorf("when it works again, another process verifies %d guesses beyond the limit", n)
+				}
+				time.Sleep(time.Minute) // until all calls have returned
+			})
+		})
+	}
+}
+
+// A client that the limit of an account rejects does not load the database, whatever Exceeded says.
+func TestAClientThatTheLimitOfAnAccountRejectsIsLookedUpOnce(t *testing.T) {
+	for name, exceeded := range map[string]func(context.Context, *throttle.Excess) error{
+		"by the limit": nil,
+		"by Exceeded": func(context.Context, *throttle.Excess) error {
+			return &pintle.Error{Code: pintle.CodeCredentials, Err: throttle.ErrTooMany}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				state := &recordingState{}
+				g := &throttle.Guard{Exceeded: exceeded}
+				s := newSite(t, g, func(cfg *pintle.Config) { cfg.SharedState = state })
+				for i := range 100 {
+					s.guess(1, network(i), "kim")
+				}
+				for range 2 {
+					before := state.calls
+					if n := s.guess(100, elsewhere, "kim"); n != 0 {
+						t.Errorf("%d guesses were verified", n)
+					}
+					if n := state.calls - before; n != 1 {
+						t.Errorf("100 guesses that are rejected caused %d calls, want one", n)
+					}
+					time.Sleep(10 * time.Second)
+				}
+			})
+		})
+	}
+}
+
+// Attempts count until their password is known to be right. What they made a process reject, it
+// allows soon after.
+func TestARefusalEndsSoonAfterAttemptsAreGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := &memstore.SharedState{}
+		verify := make(chan struct{})
+		g := &throttle.Guard{}
+		slow := newSite(t, g, func(cfg *pintle.Config) {
+			cfg.SharedState = shared
+			cfg.Providers = []pintle.Provider{g.Credentials(&pintle.Credentials{Authorize: func(context.Context, *pintle.Submission) (*pintle.User, error) {
+				<-verify
+				return &pintle.User{ID: "kim"}, nil
+			}}, "username")}
+		})
+		other := processes(t, 1, shared)[0]
+		other.guess(1, here, "kim")
+		for range 9 {
+			go slow.try(here, "kim", "open sesame")
+		}
+		synctest.Wait()
+		for name, s := range map[string]*site{"the same process": slow, "another process": other} {
+			if got := s.try(here, "kim", "open sesame"); got != "refused" {
+				t.Fatalf("while 10 attempts count, one more at %s is %s", name, got)
+			}
+		}
+		close(verify)
+		synctest.Wait()
+		if got := slow.try(here, "kim", "open sesame"); got != "in" {
+			t.Errorf("when they are right, one more at the same process is %s", got)
+		}
+		time.Sleep(10 * time.Second)
+		if got := other.try(here, "kim", "open sesame"); got != "in" {
+			t.Errorf("10 seconds later, one more at another process is %s", got)
+		}
+	})
+}
+
+// The shared state learns of an owner who has signed in while it failed.
+func TestAnOwnerWhoSignsInDuringAFailureIsKnownToAllProcessesAtTheNextSignIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := &recordingState{before: func(context.Context) error { return errors.New("connection refused") }}
+		sites := processes(t, 2, state)
+		for range 2 {
+			if got := sites[0].try(here, "kim", "open sesame"); got != "in" {
+				t.Fatal(got)
+			}
+			state.fail(nil)
+			time.Sleep(time.Minute)
+		}
+		for i := range 500 {
+			sites[i%2].guess(1, network(i), "kim")
+		}
+		if got := sites[1].try(here, "kim", "open sesame"); got != "in" {
+			t.Errorf("at another process the owner is %s", got)
+		}
+	})
+}
+
 // The database has neither names nor addresses, nor a hash that can be computed without the secret.
 // Sites and tenants that share a database have nothing in common.
 func TestTheSharedStateHasOnlyKeyedHashes(t *testing.T) {

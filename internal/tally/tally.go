@@ -8,19 +8,35 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"sync"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/flight"
 	"github.com/pintleauth/pintle/sharedstate"
 )
 
-// patience is how long one attempt waits for the shared state.
-const patience = time.Second
+const (
+	// patience is how long one call waits for the shared state.
+	patience = time.Second
 
-// quiet is the least time between two records of a shared state that fails.
-const quiet = time.Minute
+	// rest is how long a shared state that has failed is not called.
+	rest = 2 * time.Second
+
+	// queueing is how long an attempt waits for its turn. Attempts that come faster than the
+	// shared state counts them are rejected then: they are guesses.
+	queueing = 5 * time.Second
+
+	// Recheck is how long a process keeps a negative result of the shared state. An attempt
+	// that another process gives back could otherwise end a refusal long before this process
+	// learns of it.
+	Recheck = 10 * time.Second
+
+	// quiet is the least time between two records of a shared state that fails.
+	quiet = time.Minute
+)
 
 // A Store is the part of a [sharedstate.Store] that counts.
 type Store interface {
@@ -39,6 +55,17 @@ type Counts struct {
 	mu     sync.Mutex
 	logged time.Time // when a failure was logged
 	lacks  bool      // the store has no counts
+	next   time.Time // when the store may be called after a failure; zero if it works
+	turns  map[sharedstate.Key]*turn
+}
+
+// A turn lets one attempt at a time of this process be counted under a name. Calls for one
+// name wait for one another in a database, which locks the row: of many, most would end
+// without a result, and count in this process alone.
+type turn struct {
+	free    chan struct{} // has an element while no attempt is being counted
+	callers int
+	refused time.Time // until when the attempts that wait are rejected
 }
 
 // New returns the counts that all processes with the same store, the same first secret and the
@@ -85,34 +112,129 @@ func (c *Counts) counting() bool {
 	return !c.lacks
 }
 
-// Bound returns the context for the calls of one attempt. It ends after one second, and not
-// with the request: a client could otherwise close its connection so that the shared state
-// does not count the attempt.
-func Bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), patience)
-}
-
 // Take counts an attempt under a name and returns zero, or returns how long to wait. counted
 // is false if the store has failed: the attempt may count or not.
+//
+// The count does not end with the request: a client could otherwise close its connection so
+// that the shared state does not count the attempt.
 func (c *Counts) Take(ctx context.Context, name string, r sharedstate.Rate) (wait time.Duration, counted bool) {
-	wait, err := c.store.Take(ctx, c.keyOf(name), r)
-	return wait, c.worked(ctx, err)
+	key := c.keyOf(name)
+	t := c.arrive(key)
+	defer c.leave(key, t)
+	late := time.NewTimer(queueing)
+	defer late.Stop()
+	select {
+	case <-t.free:
+	case <-late.C:
+		return time.Second, true
+	}
+	defer func() { t.free <- struct{}{} }()
+	if wait := time.Until(t.refused); wait > 0 {
+		return wait, true
+	}
+	wait, counted = c.call(ctx, func(ctx context.Context) (time.Duration, error) { return c.store.Take(ctx, key, r) })
+	if counted && wait > 0 {
+		t.refused = time.Now().Add(min(wait, Recheck))
+	}
+	return wait, counted
 }
 
-// Ahead reports whether a name has a count, and false if the store has failed.
-func (c *Counts) Ahead(ctx context.Context, name string) bool {
-	wait, err := c.store.Wait(ctx, c.keyOf(name), sharedstate.Rate{Burst: 1, Every: time.Millisecond})
-	return c.worked(ctx, err) && wait > 0
+func (c *Counts) arrive(key sharedstate.Key) *turn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.turns[key]
+	if t == nil {
+		t = &turn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
+		if c.turns == nil {
+			c.turns = map[sharedstate.Key]*turn{}
+		}
+		c.turns[key] = t
+	}
+	t.callers++
+	return t
+}
+
+func (c *Counts) leave(key sharedstate.Key, t *turn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.callers--; t.callers == 0 {
+		delete(c.turns, key)
+	}
+}
+
+// Ahead reports whether a name has a count. known is false if the store has failed.
+func (c *Counts) Ahead(ctx context.Context, name string) (ahead, known bool) {
+	key := c.keyOf(name)
+	wait, known := c.call(ctx, func(ctx context.Context) (time.Duration, error) {
+		return c.store.Wait(ctx, key, sharedstate.Rate{Burst: 1, Every: time.Millisecond})
+	})
+	return known && wait > 0, known
 }
 
 // GiveBack removes an attempt that was counted.
 func (c *Counts) GiveBack(ctx context.Context, name string, r sharedstate.Rate) {
-	c.worked(ctx, c.store.GiveBack(ctx, c.keyOf(name), r))
+	key := c.keyOf(name)
+	c.call(ctx, func(ctx context.Context) (time.Duration, error) { return 0, c.store.GiveBack(ctx, key, r) })
+}
+
+// call calls the store, unless that has just failed, and reports whether there is a result
+// within the time that an attempt waits. Not every client of a database ends a call with its
+// context: go-redis does so with ContextTimeoutEnabled.
+func (c *Counts) call(ctx context.Context, f func(context.Context) (time.Duration, error)) (time.Duration, bool) {
+	if !c.may() {
+		return 0, false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	type result struct {
+		wait time.Duration
+		err  error
+	}
+	results := make(chan result, 1)
+	flight.Beside(ctx, func() {
+		wait, err := f(ctx)
+		results <- result{wait, err}
+	}, func(err error) { results <- result{err: err} })
+	var r result
+	select {
+	case r = <-results:
+	case <-ctx.Done():
+		r.err = fmt.Errorf("no answer within %s: %w", patience, ctx.Err())
+	}
+	return r.wait, c.worked(ctx, r.err)
+}
+
+// may reports whether the store may be called. After a failure one call at a time finds out
+// whether it works again, so that attempts do not each wait for it.
+func (c *Counts) may() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next.IsZero() {
+		return true
+	}
+	now := time.Now()
+	if now.Before(c.next) {
+		return false
+	}
+	c.next = now.Add(patience + rest)
+	return true
+}
+
+// note stores whether the store works.
+func (c *Counts) note(works bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next = time.Time{}
+	if !works {
+		c.next = time.Now().Add(rest)
+	}
 }
 
 // worked reports whether there is no error, and logs one in a minute. It logs once that a
 // store has no counts, which is not called again.
 func (c *Counts) worked(ctx context.Context, err error) bool {
+	c.note(err == nil)
 	if err == nil {
 		return true
 	}
