@@ -61,6 +61,10 @@ type Store interface {
 	// one is past, after the present time. This is the generic cell rate algorithm:
 	// https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
 	//
+	// Attempts at one rate move a count to Burst intervals ahead at most. One that is further
+	// ahead is from before the store's clock was set back: Take moves it to Burst intervals
+	// ahead, so that it does not reject all attempts until the clock is where it was.
+	//
 	// The store keeps a count until its time, and may forget it then.
 	Take(ctx context.Context, key Key, r Rate) (wait time.Duration, err error)
 
@@ -87,7 +91,8 @@ const maxMilliseconds = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
 
 // Milliseconds returns the rate in the numbers with which a store counts: the interval
 // that one attempt adds, and how far ahead of the present a count may be for one more
-// attempt, which is Burst-1 intervals. Both are at most 100 years.
+// attempt, which is Burst-1 intervals. Both are at most 100 years. A count is at most their
+// sum ahead.
 func (r Rate) Milliseconds() (every, ahead int64) {
 	every = int64(r.Every / time.Millisecond)
 	if r.Every%time.Millisecond > 0 {

@@ -36,6 +36,22 @@ var countChecks = []sharedCheck{
 				t.Errorf("Take returns %v, want the hour that is left", wait)
 			}
 		}
+		t.allowed(k, hourly(3), 1)
+	}},
+	// A clock that was set back leaves such a count. It would reject all attempts until the
+	// clock is where it was.
+	{"a count that is further ahead than its rate allows is lowered", func(t *sharedTester) {
+		k := newKey()
+		t.allowed(k, hourly(5), 5)
+		for range 2 {
+			for name, wait := range map[string]time.Duration{"Wait": t.wait(k, hourly(2)), "Take": t.take(k, hourly(2))} {
+				if wait <= time.Hour-time.Minute || wait > time.Hour {
+					t.Errorf("%s returns %v, want an hour", name, wait)
+				}
+			}
+		}
+		t.giveBack(k, hourly(2))
+		t.allowed(k, hourly(2), 1)
 	}},
 	{"the time that Take returns is enough for one attempt", func(t *sharedTester) {
 		k, r := newKey(), sharedstate.Rate{Burst: 1, Every: 150 * time.Millisecond}

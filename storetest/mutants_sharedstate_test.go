@@ -295,6 +295,19 @@ var countMutants = []struct {
 			return wait, err
 		}
 	}, "beyond the rate counts nothing"},
+	{"keeps a count of a clock that was set back", func(m *mutantState) {
+		var under sync.Mutex
+		most := map[sharedstate.Key]int{}
+		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
+			under.Lock()
+			defer under.Unlock()
+			if further := most[k] - r.Burst; further > 0 {
+				return time.Duration(min(further, 10)+1) * r.Every, ctx.Err()
+			}
+			most[k] = r.Burst
+			return m.SharedState.Take(ctx, k, r)
+		}
+	}, "further ahead than its rate allows"},
 	{"is slower than the rate", func(m *mutantState) {
 		m.take = func(ctx context.Context, k sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
 			wait, err := m.SharedState.Take(ctx, k, sharedstate.Rate{Burst: r.Burst, Every: 2 * r.Every})

@@ -94,18 +94,22 @@ func (s *SharedState) Take(ctx context.Context, key sharedstate.Key, r sharedsta
 	defer s.mu.Unlock()
 	now := time.Now()
 	s.counts.forget(now)
-	if wait := s.wait(key, r, now); wait > 0 {
-		return wait, nil
-	}
-	count := now
+	every, ahead := r.Milliseconds()
+	to := now.Add(time.Duration(every) * time.Millisecond)
+	wait := s.wait(key, r, now)
 	if row := s.counts.rows[key]; row != nil {
-		count = row.expires
+		to = row.expires.Add(time.Duration(every) * time.Millisecond)
+		if wait > 0 {
+			to = row.expires
+			if most := now.Add(time.Duration(ahead+every) * time.Millisecond); to.After(most) {
+				to = most
+			}
+		}
 	}
-	every, _ := r.Milliseconds()
-	if err := s.counts.put(key, struct{}{}, count.Add(time.Duration(every)*time.Millisecond)); err != nil {
+	if err := s.counts.put(key, struct{}{}, to); err != nil {
 		return 0, fmt.Errorf("memstore: count an attempt: %w", err)
 	}
-	return 0, nil
+	return wait, nil
 }
 
 // Wait implements [sharedstate.Store].
@@ -123,8 +127,9 @@ func (s *SharedState) wait(key sharedstate.Key, r sharedstate.Rate, now time.Tim
 	if row == nil {
 		return 0
 	}
-	_, ahead := r.Milliseconds()
-	return max(row.expires.Sub(now)-time.Duration(ahead)*time.Millisecond, 0)
+	every, ahead := r.Milliseconds()
+	wait := row.expires.Sub(now) - time.Duration(ahead)*time.Millisecond
+	return min(max(wait, 0), time.Duration(every)*time.Millisecond)
 }
 
 // GiveBack implements [sharedstate.Store].

@@ -142,8 +142,18 @@ func (s *SharedState) takeAttempt(ctx context.Context, id string, r sharedstate.
 		if err != nil || result.MatchedCount == 1 {
 			return 0, err
 		}
-		if wait, err := s.ahead(ctx, id, at+ahead); err != nil || wait > 0 {
-			return wait, err
+		wait, err := s.ahead(ctx, id, at+ahead)
+		if err != nil {
+			return 0, err
+		}
+		if most := time.Duration(every) * time.Millisecond; wait > most { // the clock was set back
+			tooFar := append(byID(id), bson.E{Key: "count", Value: bson.D{{Key: "$gt", Value: at + ahead + every}}})
+			lowered := bson.D{{Key: "$set", Value: bson.D{{Key: "count", Value: at + ahead + every}, latest}}}
+			_, err := s.counts.UpdateOne(ctx, tooFar, lowered)
+			return most, err
+		}
+		if wait > 0 {
+			return wait, nil
 		}
 	}
 	return 0, errors.New("other calls have changed the count each time")
@@ -172,9 +182,9 @@ func (s *SharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedsta
 	if err != nil {
 		return 0, fail(ctx, "look at a count", err)
 	}
-	_, ahead := r.Milliseconds()
+	every, ahead := r.Milliseconds()
 	wait, err := s.ahead(ctx, encodeKey(key), now.UnixMilli()+ahead)
-	return wait, fail(ctx, "look at a count", err)
+	return min(wait, time.Duration(every)*time.Millisecond), fail(ctx, "look at a count", err)
 }
 
 // GiveBack implements [sharedstate.Store].

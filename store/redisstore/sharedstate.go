@@ -89,6 +89,12 @@ var takeAttempt = redis.NewScript(`
 	local time = redis.call('TIME')
 	local now = time[1] * 1000 + math.floor(time[2] / 1000)
 	local count = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now)
+	local most = now + tonumber(ARGV[2]) + tonumber(ARGV[1])
+	if count > most then
+		count = most
+		local to = string.format('%.0f', count)
+		redis.call('SET', KEYS[1], to, 'PXAT', to)
+	end
 	local wait = count - now - tonumber(ARGV[2])
 	if wait > 0 then return wait end
 	local to = string.format('%.0f', count + tonumber(ARGV[1]))
@@ -117,8 +123,8 @@ func (s *SharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedsta
 	if err != nil {
 		return 0, fail(ctx, "look at a count", err)
 	}
-	_, ahead := r.Milliseconds()
-	return max(left-time.Duration(ahead)*time.Millisecond, 0), nil
+	every, ahead := r.Milliseconds()
+	return min(max(left-time.Duration(ahead)*time.Millisecond, 0), time.Duration(every)*time.Millisecond), nil
 }
 
 // returnAttempt removes an interval from the count of a key. An expired key does not exist,

@@ -74,7 +74,7 @@ type queries struct {
 	releaseLease, sweepOnce, sweepLeases            *statement
 
 	// Counts. MySQL: take changes a row, and addCount makes it.
-	take, addCount, count, giveBack, sweepCounts *statement
+	take, addCount, count, lower, giveBack, sweepCounts *statement
 }
 
 func newQueries(t *tables) *queries {

@@ -115,8 +115,18 @@ func (s *SharedState) take(ctx context.Context, key sharedstate.Key, every, ahea
 			return 0, err
 		}
 		// The count may be lower by now, or gone.
-		if wait, err := s.wait(ctx, key, ahead); err != nil || wait > 0 {
-			return wait, err
+		left, err := s.left(ctx, key)
+		if err != nil {
+			return 0, err
+		}
+		if left > ahead+every { // the clock was set back
+			if _, err := r.exec(ctx, r.sql.lower, key[:], ahead+every); err != nil {
+				return 0, err
+			}
+			left = ahead + every
+		}
+		if left > ahead {
+			return time.Duration(left-ahead) * time.Millisecond, nil
 		}
 	}
 	return 0, errLostRace
@@ -124,21 +134,22 @@ func (s *SharedState) take(ctx context.Context, key sharedstate.Key, every, ahea
 
 // Wait implements [sharedstate.Store].
 func (s *SharedState) Wait(ctx context.Context, key sharedstate.Key, r sharedstate.Rate) (time.Duration, error) {
-	_, ahead := r.Milliseconds()
-	wait, err := s.wait(ctx, key, ahead)
-	return wait, s.records.fail(ctx, "look at a count", err)
+	every, ahead := r.Milliseconds()
+	left, err := s.left(ctx, key)
+	if err != nil {
+		return 0, s.records.fail(ctx, "look at a count", err)
+	}
+	return time.Duration(min(max(left-ahead, 0), every)) * time.Millisecond, nil
 }
 
-func (s *SharedState) wait(ctx context.Context, key sharedstate.Key, ahead int64) (time.Duration, error) {
-	var left int64
-	err := s.records.one(ctx, []any{&left}, s.records.sql.count, key[:])
+// left returns how far a count is ahead, in milliseconds. It is zero without one, and may be
+// negative.
+func (s *SharedState) left(ctx context.Context, key sharedstate.Key) (left int64, err error) {
+	err = s.records.one(ctx, []any{&left}, s.records.sql.count, key[:])
 	if missing(err) {
 		return 0, ctx.Err()
 	}
-	if err != nil {
-		return 0, err
-	}
-	return time.Duration(max(left-ahead, 0)) * time.Millisecond, nil
+	return left, err
 }
 
 // GiveBack implements [sharedstate.Store].
@@ -225,6 +236,7 @@ func (b builder) countRows(q *queries, expired string) {
 	}
 	q.take = b.Dialect.statement(take)
 	q.count = b.statement("SELECT %s - %s FROM %s WHERE %s = $1", expires, now, c.quoted, id)
+	q.lower = b.statement("UPDATE %[1]s SET %[2]s = %[3]s + $2 WHERE %[4]s = $1 AND %[2]s > %[3]s + $2", c.quoted, expires, now, id)
 	q.giveBack = b.statement("UPDATE %[1]s SET %[2]s = %[2]s - $2 WHERE %[3]s = $1", c.quoted, expires, id)
 	q.sweepCounts = b.sweepRows(c, expired, id)
 }

@@ -322,6 +322,8 @@ func exerciseAccounts(t *testing.T, s *sqlstore.Store, rows accountstore.Store, 
 		_, err = shared.Take(ctx, key, sharedstate.Rate{Burst: 1, Every: time.Hour})
 		ok(err)
 	}
+	_, err = shared.Take(ctx, key, sharedstate.Rate{Burst: 1, Every: time.Minute}) // lowers the count
+	ok(err)
 	_, err = shared.Wait(ctx, key, sharedstate.Rate{Burst: 1, Every: time.Hour})
 	ok(err)
 	ok(shared.GiveBack(ctx, key, sharedstate.Rate{Burst: 1, Every: time.Hour}))
