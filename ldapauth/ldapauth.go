@@ -182,9 +182,23 @@ func (d *directory) authorize(ctx context.Context, s *pintle.Submission) (*pintl
 		if ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultUnwillingToPerform) {
 			return nil, nil // rejects the submission
 		}
-		return nil, fmt.Errorf("ldapauth: bind: %w", err)
+		err = fmt.Errorf("ldapauth: bind: %w", err)
+		if !answered(err) {
+			// The password was sent, and the directory may have verified it. Package throttle
+			// counts only what is a rejection: a directory that closes the connection after a
+			// wrong password would allow any number of guesses.
+			return nil, &pintle.Error{Code: pintle.CodeCredentials, Err: err}
+		}
+		return nil, err
 	}
 	return d.user(ctx, entry)
+}
+
+// answered reports whether an error is the directory's own. Codes from 200 on are those of the
+// client.
+func answered(err error) bool {
+	of, ok := errors.AsType[*ldap.Error](err)
+	return ok && of.ResultCode < ldap.ErrorNetwork
 }
 
 func (d *directory) connect(ctx context.Context) (*ldap.Conn, error) {

@@ -4,9 +4,11 @@ package ldapauth
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,6 +157,93 @@ func TestGuessesAtOneEntryAreCountedTogether(t *testing.T) {
 	}
 	if _, err := try("shared@example.org", "compiler"); err == nil {
 		t.Error("a name of two entries is counted as one of them")
+	}
+}
+
+// hangingUp returns the URL of a directory that closes the connection instead of an answer to the
+// third message: the search account binds, the user is searched, and then binds. hungUp is called
+// before.
+func hangingUp(t *testing.T, d *services.Directory, hungUp func()) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	relay := func(client net.Conn) {
+		defer client.Close()
+		directory, err := (&net.Dialer{}).Dial("tcp", strings.TrimPrefix(d.URL, "ldap://"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer directory.Close()
+		go func() { _, _ = io.Copy(client, directory) }()
+		message := make([]byte, 4096)
+		for sent := 1; ; sent++ {
+			n, err := client.Read(message)
+			if err != nil {
+				return
+			}
+			if sent == 3 {
+				hungUp()
+				return
+			}
+			if _, err := directory.Write(message[:n]); err != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go relay(client)
+		}
+	}()
+	return "ldap://" + l.Addr().String()
+}
+
+// The outcome of a guess is unknown if the connection ends, by the directory or because the client
+// leaves. It counts.
+func TestAGuessWhoseConnectionEndsCounts(t *testing.T) {
+	d := services.LDAP(t)
+	d.Add(t, people)
+	for name, clientLeaves := range map[string]bool{"the directory hangs up": false, "the client leaves": true} {
+		t.Run(name, func(t *testing.T) {
+			leave := func() {}
+			o := options(d)
+			o.URL = hangingUp(t, d, func() { leave() })
+			p, err := ldapauth.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Account = nil // its search is no guess
+			guarded := (&throttle.Guard{}).Credentials(p, "username")
+			looked := 0
+			for range 20 {
+				ctx, cancel := context.WithCancel(t.Context())
+				if clientLeaves {
+					leave = cancel
+				}
+				_, err := guarded.Authorize(ctx, &pintle.Submission{
+					Fields: map[string]any{"username": "ada", "password": "guess"},
+					Client: netip.MustParseAddr("192.0.2.1"),
+				})
+				cancel()
+				if err == nil {
+					t.Fatal("a connection that ends is no error")
+				}
+				if !errors.Is(err, throttle.ErrTooMany) {
+					looked++
+				}
+			}
+			if looked != 10 {
+				t.Errorf("%d guesses were verified, want 10", looked)
+			}
+		})
 	}
 }
 
