@@ -1,0 +1,249 @@
+// Package sweep removes what has expired from the stores of a site while requests go on:
+// sessions, mail links, the rows of package account, the shared state, and lists of ended
+// sessions.
+//
+//	job := sweep.Of(cfg)
+//	go job.Run(ctx)
+//
+// A job removes rows in batches, with pauses between them. Each batch is one short statement
+// per table, so that no request waits for it long. Any number of processes may run the same
+// job: they share the work, or one of them finds nothing to do. Command "pintle sweep" does
+// the same once, for a schedule of the operating system.
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"time"
+
+	"github.com/pintleauth/pintle"
+)
+
+const (
+	defaultBatch = 500
+	defaultPause = 100 * time.Millisecond
+	defaultEvery = time.Hour
+	defaultGrace = 10 * time.Minute
+
+	// weekly is how often a part is swept that looks at each key of a database.
+	weekly = 7 * 24 * time.Hour
+)
+
+// A Job removes what has expired. [Of] makes one of a configuration. Its fields must not be
+// changed once it is in use; its methods may be called concurrently.
+type Job struct {
+	// Parts are what is swept, one after the other.
+	Parts []Part
+
+	// Batch is how many rows of a part are removed at once. Zero means 500.
+	Batch int
+
+	// Pause is the least time between two batches. Zero means 0.1 seconds; negative means
+	// none. A pause is as long as the batch took at least, so that the job keeps a database
+	// busy for half of the time at most, and up to half of it longer, so that the processes
+	// of a site do not remove rows in step.
+	Pause time.Duration
+
+	// Every is the time from the end of one round of [Job.Run] to the next, up to a tenth
+	// more. Zero means an hour.
+	Every time.Duration
+
+	// Grace is for how long rows stay after they have expired. The clock of a process that
+	// is ahead would otherwise remove sessions that others still accept. Zero means ten
+	// minutes; negative means none.
+	Grace time.Duration
+
+	// Progress is called after each batch, if it is not nil.
+	Progress func(Progress)
+
+	// Logger receives a record of each round of [Job.Run] that has removed rows, at the level
+	// INFO, and of each part that has failed, at the level WARN with the code SweepFailed.
+	// Nil means [slog.Default].
+	Logger *slog.Logger
+}
+
+// A Part is what one call sweeps.
+type Part struct {
+	// Name tells the part in records and errors, such as "store".
+	Name string
+
+	// Sweep removes at most limit rows that have expired before a time, and returns how many
+	// it has removed. A result below limit means that nothing is left: see the method of
+	// that name of [pintle.Store].
+	Sweep func(ctx context.Context, before time.Time, limit int) (int, error)
+
+	// Every is the least time between two rounds of [Job.Run] that sweep the part. Zero means
+	// that each does.
+	Every time.Duration
+}
+
+// Progress is what a round has done so far.
+type Progress struct {
+	// Part is the name of the part that was swept, and PartRemoved how many of its rows
+	// the round has removed.
+	Part        string
+	PartRemoved int
+
+	// Removed is how many rows of all parts the round has removed, and Took its duration.
+	Removed int
+	Took    time.Duration
+}
+
+// Of returns the job for a configuration: its Store, SharedState and Session.Revocation, as far
+// as their rows do not expire by themselves. A redisstore is swept once a week, of what package
+// account has of users whom Auth.js has deleted. Other stores are further [Job.Parts].
+//
+// The job of a site whose data all expires by itself has no parts, and does nothing.
+func Of(cfg pintle.Config) *Job {
+	job := &Job{Logger: cfg.Logger}
+	if s := cfg.Store; s != nil && !isNil(s) {
+		if s.Features().Sweep {
+			job.add("store", s)
+		}
+		if left, ok := s.(interface {
+			SweepAccountStore(ctx context.Context, limit int) (int, error)
+		}); ok {
+			job.Parts = append(job.Parts, Part{"users who are gone", func(ctx context.Context, _ time.Time, limit int) (int, error) {
+				return left.SweepAccountStore(ctx, limit)
+			}, weekly})
+		}
+	}
+	job.add("shared state", cfg.SharedState)
+	job.add("ended sessions", cfg.Session.Revocation)
+	return job
+}
+
+// A sweeper is a store whose rows do not expire by themselves.
+type sweeper interface {
+	Sweep(ctx context.Context, before time.Time, limit int) (int, error)
+}
+
+func (j *Job) add(name string, store any) {
+	if s, ok := store.(sweeper); ok && !isNil(s) {
+		j.Parts = append(j.Parts, Part{Name: name, Sweep: s.Sweep})
+	}
+}
+
+func isNil(store any) bool {
+	v := reflect.ValueOf(store)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// Once sweeps all parts until nothing is left, and returns how many rows it has removed. A part
+// that fails does not keep the others from being swept; the error names it. If the context
+// ends, Once returns its error, and what is removed stays removed.
+func (j *Job) Once(ctx context.Context) (removed int, err error) {
+	return j.round(ctx, j.Parts)
+}
+
+func (j *Job) round(ctx context.Context, parts []Part) (removed int, err error) {
+	r := round{Job: j, began: time.Now()}
+	var failures []error
+	for _, p := range parts {
+		if err := r.sweep(ctx, p); err != nil {
+			failures = append(failures, fmt.Errorf("sweep: %s: %w", p.Name, err))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return r.removed, context.Cause(ctx)
+	}
+	return r.removed, errors.Join(failures...)
+}
+
+// Run sweeps all parts now and then, until the context ends. A process that has just started
+// waits for a part of a minute first: those that start together do not sweep together.
+func (j *Job) Run(ctx context.Context) {
+	log := cmp.Or(j.Logger, slog.Default())
+	if len(j.Parts) == 0 || !wait(ctx, rand.N(time.Minute)) { //nolint:gosec // no secret
+		return
+	}
+	swept := map[int]time.Time{}
+	for {
+		var due []Part
+		for i, p := range j.Parts {
+			if at, ok := swept[i]; !ok || time.Since(at) >= p.Every {
+				due, swept[i] = append(due, p), time.Now()
+			}
+		}
+		began := time.Now()
+		removed, err := j.round(ctx, due)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			log.LogAttrs(ctx, slog.LevelWarn, "pintle: expired rows could not be removed",
+				slog.String("code", "SweepFailed"), slog.Any("error", err), slog.Int("removed", removed),
+				slog.String("fix", "look whether the database can be reached, and whether its tables are migrated; the next round tries again"))
+		case removed > 0:
+			log.LogAttrs(ctx, slog.LevelInfo, "pintle: expired rows are removed",
+				slog.String("code", "Swept"), slog.Int("removed", removed), slog.Duration("took", time.Since(began)))
+		}
+		every := cmp.Or(j.Every, defaultEvery)
+		if !wait(ctx, every+rand.N(every/10+1)) { //nolint:gosec // no secret
+			return
+		}
+	}
+}
+
+// A round is one pass over parts.
+type round struct {
+	*Job
+	began   time.Time
+	removed int
+}
+
+// sweep removes what has expired of a part.
+func (r *round) sweep(ctx context.Context, p Part) error {
+	batch := cmp.Or(max(r.Batch, 0), defaultBatch)
+	before := r.began.Add(-r.grace())
+	for removed := 0; ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		began := time.Now()
+		n, err := p.Sweep(ctx, before, batch)
+		removed, r.removed = removed+n, r.removed+n
+		if r.Progress != nil {
+			r.Progress(Progress{Part: p.Name, PartRemoved: removed, Removed: r.removed, Took: time.Since(r.began)})
+		}
+		if err != nil || n < batch {
+			return err
+		}
+		if !wait(ctx, r.pause(time.Since(began))) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (r *round) grace() time.Duration {
+	if r.Grace < 0 {
+		return 0
+	}
+	return cmp.Or(r.Grace, defaultGrace)
+}
+
+// pause returns how long to wait after a batch.
+func (r *round) pause(took time.Duration) time.Duration {
+	if r.Pause < 0 {
+		return 0
+	}
+	least := max(cmp.Or(r.Pause, defaultPause), took)
+	return least + rand.N(least/2+1) //nolint:gosec // no secret
+}
+
+// wait reports whether a duration has passed before the context ends.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
