@@ -11,6 +11,8 @@
 //	                                     what happened to the accounts of users
 //	pintle reseal [-layout NAME] [-tenant NAME] [URL]
 //	                                     seal the secrets of authenticator apps with the first secret
+//	pintle sweep [-batch N] [-pause DURATION] [URL]
+//	                                     remove what has expired
 //	pintle users COMMAND                 list, make and change users; pintle users help lists the commands
 //	pintle doctor                        faults of the environment and the servers it names
 //	pintle doctor [-layout NAME] URL     faults of a database
@@ -23,6 +25,10 @@
 // that made the tables: pg, neon, supabase, d1, drizzle, prisma, kysely or
 // typeorm; without one they are those of pintle migrate. The options -table,
 // -column and -extra describe the application's changes to the layout.
+//
+// Sweeping takes a URL that begins with redis:, rediss: or mongodb: as well. A database in
+// MongoDB is the one in the path of the URL. Sessions, mail links and most else in Redis expire
+// by themselves: there, the command removes the rows of users whom Auth.js has deleted.
 //
 // The doctor examines the secret (AUTH_SECRET), the address (AUTH_URL), the
 // providers (AUTH_…_ID, AUTH_…_ISSUER: metadata and clock), the mail server

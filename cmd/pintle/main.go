@@ -20,6 +20,7 @@ var commands = []command{
 	{"migrate", "migrate [-layout NAME -accounts] [URL]", "Makes the tables of package sqlstore in a database, or brings them up to date. With -layout it makes those of package account beside the tables of Auth.js, and changes none of these.", migrate},
 	{"activity", "activity [-user ID] [-actor ID] [-kind KIND] [-outcome OUTCOME] [-since TIME] [-until TIME] [-limit N] [-json] [-layout NAME] [URL]", "Lists what happened to the accounts of users, the newest first: sign-ins, failed attempts, changes, acts of operators.", activity},
 	{"reseal", "reseal [-layout NAME] [-tenant NAME] [URL]", "Seals the secrets of all authenticator apps with the first of the secrets in the environment, so that the others can be taken away. It may be stopped and run again.", reseal},
+	{"sweep", "sweep [-batch N] [-pause DURATION] [-grace DURATION] [-json] [-layout NAME] [URL]", "Removes what has expired from a database in SQL, Redis or MongoDB, in batches with pauses, while requests go on. It may be stopped, and several may run at once.", runSweep},
 	{"doctor", "doctor [-layout NAME] [URL]", "Examines the environment and the servers it names, or the database at a URL alone, and changes nothing.", doctor},
 	{"token", "token [-cookie NAME] [-tenant NAME] < TOKEN", "Opens the session token on standard input with AUTH_SECRET and shows its claims.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
 }
