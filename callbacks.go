@@ -501,6 +501,16 @@ type SignInFailedEvent struct {
 	// bounded; other text in it may come from a provider.
 	Err error
 
+	// User is the user whose sign-in it was, if the first proof was right: the password, the
+	// link of a mail, the passkey, or the account of a provider that the user has already.
+	// Otherwise it is nil.
+	User *User
+
+	// Email is the address to which the link of an [Email] provider was asked for, in its
+	// normal form. Any client can ask, and the address need not have a user. It is empty for
+	// other sign-ins.
+	Email string
+
 	// Client is the address of the client, as [Config.ClientAddress] has it. It
 	// may be invalid.
 	Client netip.Addr

@@ -61,6 +61,11 @@ type exchange struct {
 	// acting is the session in which an operator acts as a user, or nil.
 	acting *Session
 
+	// about is the user whose first proof was right, and typed the address to which a mail was
+	// asked for. Both are for the event of a sign-in that fails.
+	about *User
+	typed string
+
 	answer answer
 }
 
@@ -220,9 +225,13 @@ func (x *exchange) emitSignInFailed(e *Error) {
 	case codeMissingCSRF, codeInvalidProvider, codeUnknownAction:
 		return
 	}
-	emit(x.ctx, x.settings, "signInFailed", x.Events.SignInFailed, &SignInFailedEvent{
-		Provider: x.providerOf(e), Code: e.Code, Err: e, Client: x.clientAddress(x.r), Request: x.r,
-	})
+	failed := &SignInFailedEvent{
+		Provider: x.providerOf(e), Code: e.Code, Err: e, Email: x.typed, Client: x.clientAddress(x.r), Request: x.r,
+	}
+	if x.about != nil {
+		failed.User = x.about.clone()
+	}
+	emit(x.ctx, x.settings, "signInFailed", x.Events.SignInFailed, failed)
 }
 
 func (x *exchange) emitUser(name string, handler func(context.Context, *User) error, u *User) {

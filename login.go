@@ -19,6 +19,9 @@ func (x *exchange) login(who *arrival) error {
 	if err != nil {
 		return err
 	}
+	if who.owned || who.stored || who.by == byHost {
+		x.about = stored
+	}
 	if x.initiated() {
 		if asked, err := x.askBeforeReplacing(who, stored); asked || err != nil {
 			return err
@@ -49,6 +52,7 @@ func (x *exchange) login(who *arrival) error {
 		x.debug("decided", "decision", undecidedBy(err))
 		return err
 	}
+	x.about = decided.user
 	x.debug("decided", "decision", decided.how)
 	if decided.proven {
 		x.debug("address of the user verified by two proofs")

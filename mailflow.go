@@ -67,6 +67,7 @@ func (f *mailFlow) begin(x *exchange) error {
 	if err != nil {
 		return &Error{Code: codeEmailSignIn, Detail: malformedAddress, Provider: f.id, Err: byClient(err)}
 	}
+	x.typed = identifier
 	if err := f.email.accepts(identifier); err != nil {
 		return &Error{
 			Code: CodeConfiguration, Provider: f.id,

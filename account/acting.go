@@ -259,7 +259,9 @@ func (a *Accounts) act(ctx context.Context, q *pintle.ActingRequest) (*pintle.Se
 		return nil, err
 	}
 	if q.Enters && (!isSafe(q.Request) || q.Request.Header.Get("Upgrade") != "") {
-		if err := a.record(ctx, entry{kind: actingRequest, userID: u.ID, actor: s.User.ID}); err != nil {
+		if err := a.record(ctx, entry{
+			kind: actingRequest, userID: u.ID, actor: s.User.ID, detail: []string{detailSession, a.boxes.sessionHandle(s.User.ID, s.Authentication.Started)},
+		}); err != nil {
 			return nil, err
 		}
 	}

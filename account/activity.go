@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -134,17 +135,19 @@ const (
 	detailMethods  = "methods"  // words of RFC 8176, with spaces between them
 	detailDevice   = "device"   // in the words of Session.Describe
 	detailNetwork  = "network"
-	detailCode     = "code"   // of an error
-	detailMail     = "mail"   // its kind
-	detailNumber   = "number" // of what was ended or removed
-	detailReason   = "reason" // that an operator gave
-	detailRoles    = "roles"  // that a user has from then on, with spaces between them
+	detailCode     = "code"    // of an error
+	detailMail     = "mail"    // its kind
+	detailNumber   = "number"  // of what was ended or removed
+	detailReason   = "reason"  // that an operator gave
+	detailSession  = "session" // a keyed hash, by which the events of one session are found
+	detailFlow     = "flow"    // the kind of what was begun before, and goes on or ends with the event
+	detailRoles    = "roles"   // that a user has from then on, with spaces between them
 )
 
 // detailNames are the names that an event may have, with the most characters of each.
 var detailNames = map[string]int{
 	detailProvider: 100, detailMethods: 100, detailDevice: maxDevice, detailNetwork: 64,
-	detailCode: 64, detailMail: 64, detailNumber: 16, detailReason: userrule.MaxReason, detailRoles: userrule.MaxRoles * (userrule.MaxRole + 1),
+	detailSession: 22, detailFlow: 16, detailCode: 64, detailMail: 64, detailNumber: 16, detailReason: userrule.MaxReason, detailRoles: userrule.MaxRoles * (userrule.MaxRole + 1),
 }
 
 // An entry is something that is to be recorded.
@@ -217,6 +220,9 @@ func (a *Accounts) event(n entry) *accountstore.Event {
 		if device := a.visitOf(n.r).device(); device != "" {
 			e.Detail[detailDevice] = device
 		}
+		if flow, in := n.r.Context().Value(flowKey{}).(string); in {
+			e.Detail[detailFlow] = flow
+		}
 	}
 	switch {
 	case n.actor != "" && n.userID != "":
@@ -279,6 +285,29 @@ func (b *boxes) activityHash(parts ...string) (h accountstore.Hash) {
 	return h
 }
 
+// sessionHandle is the handle of the session of a user that began at a time, or "" if the time is
+// not known: a keyed hash of both. A session keeps it when it is renewed or confirmed. Two that
+// begin in one second have the same one: sessions have the time in seconds.
+func (b *boxes) sessionHandle(userID string, began time.Time) string {
+	if userID == "" || began.IsZero() {
+		return ""
+	}
+	h := b.activityHash("session", userID, strconv.FormatInt(began.Unix(), 10))
+	return base64.RawURLEncoding.EncodeToString(h[:16])
+}
+
+// flowKey is the key of the kind of a flow in the context of a request.
+type flowKey struct{}
+
+// inFlow notes the kind of flow that the request begins or continues, for what is recorded of it.
+// The events of package pintle have the request as well. The first kind stays: a sign-in that adds
+// an app goes on with the flow of the app.
+func (v *visit) inFlow(kind string) {
+	if _, in := v.r.Context().Value(flowKey{}).(string); !in && kind != "" {
+		v.r = v.r.WithContext(context.WithValue(v.r.Context(), flowKey{}, kind))
+	}
+}
+
 // merged is how many different events a process merges in a minute. Those beyond it are
 // one event for each kind and user.
 const merged = 256
@@ -298,7 +327,7 @@ func (a *Accounts) merge(e *accountstore.Event) (first bool) {
 	minute := e.At.Truncate(time.Minute)
 	id := func(subject, network string) string {
 		h := a.boxes.activityHash("merged", e.Kind, e.Outcome, e.UserID, e.Actor, subject, network,
-			e.Detail[detailProvider], e.Detail[detailCode], e.Detail[detailNumber])
+			e.Detail[detailProvider], e.Detail[detailCode], e.Detail[detailNumber], e.Detail[detailSession], e.Detail[detailFlow])
 		return eventID(minute, h[:16])
 	}
 	e.ID = id(string(e.Subject[:]), e.Detail[detailNetwork])
@@ -307,6 +336,8 @@ func (a *Accounts) merge(e *accountstore.Event) (first bool) {
 		e.Subject = accountstore.Hash{}
 		delete(e.Detail, detailNetwork)
 		delete(e.Detail, detailDevice)
+		delete(e.Detail, detailSession)
+		delete(e.Detail, detailFlow)
 		e.ID = id("many", "many")
 		first, _ = a.flood.add(minute.Unix(), e.ID, 2*merged)
 	}
@@ -383,7 +414,15 @@ func (a *Accounts) note(ctx context.Context, n entry) {
 
 // note is [Accounts.note] for something that a user has done in this request.
 func (v *visit) note(kind, userID string, detail ...string) {
-	v.Accounts.note(v.ctx, entry{kind: kind, userID: userID, detail: detail, r: v.r})
+	v.Accounts.note(v.ctx, entry{kind: kind, userID: userID, detail: append(detail, detailSession, v.handle(userID)), r: v.r})
+}
+
+// handle is the handle of the session of the request, if it is one of a user.
+func (v *visit) handle(userID string) string {
+	if v.session == nil || v.session.Actor != nil || v.session.User.ID != userID {
+		return ""
+	}
+	return v.boxes.sessionHandle(userID, v.session.Authentication.Started)
 }
 
 // beginAct records that an operator begins an act on a user, whose id may be empty. If it

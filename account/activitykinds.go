@@ -5,8 +5,10 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/wire"
 )
 
 // The kinds of events that are named more than once.
@@ -96,6 +98,7 @@ func (v *visit) noteFailure(err error) {
 	n := entry{kind: kind, outcome: outcome, userID: v.about, address: v.aboutAddress, detail: []string{detailCode, code}, r: v.r}
 	if v.session != nil {
 		n.userID = v.session.User.ID
+		n.detail = append(n.detail, detailSession, v.handle(n.userID))
 	}
 	v.Accounts.note(v.ctx, n)
 }
@@ -110,6 +113,7 @@ func (a *Accounts) noteSignIn(ctx context.Context, e *pintle.SignInEvent) {
 		a.note(ctx, entry{kind: kindSignUp, userID: e.User.ID, detail: detail, r: e.Request})
 	}
 	if e.SignedIn {
+		detail = append(detail, detailSession, a.boxes.sessionHandle(e.User.ID, e.Authentication.Started))
 		a.note(ctx, entry{kind: kindSignIn, userID: e.User.ID, detail: detail, r: e.Request})
 	}
 }
@@ -123,7 +127,7 @@ func (a *Accounts) noteEvents(cfg *pintle.Config) {
 	}
 	events.SignOut = func(ctx context.Context, e *pintle.SignOutEvent) error {
 		if id := endedUser(e); id != "" {
-			a.note(ctx, entry{kind: "sign_out", userID: id})
+			a.note(ctx, entry{kind: "sign_out", userID: id, detail: []string{detailSession, a.boxes.sessionHandle(id, startOf(e))}})
 		}
 		return told(ctx, a.events.SignOut, e)
 	}
@@ -166,20 +170,58 @@ func endedUser(e *pintle.SignOutEvent) string {
 	return id
 }
 
-// noteSignInFailed records a sign-in that was refused or failed. A wrong password is recorded by
-// authorize, which knows the address. A store that does not answer could not record it either.
+// startOf is when the session of an event began; zero if that is not known.
+func startOf(e *pintle.SignOutEvent) time.Time {
+	members := map[string]any(e.Claims)
+	if e.Session != nil {
+		if !e.Session.Created.IsZero() {
+			return e.Session.Created
+		}
+		members = e.Session.Data // of tables without a column for it
+	}
+	if began, recorded := wire.Seconds(members["started"]); recorded {
+		return time.Unix(began, 0)
+	}
+	return time.Time{}
+}
+
+// noteSignInFailed records a sign-in that was refused or failed: for the user if the first proof
+// was right, and else for a keyed hash of the address that was typed. A wrong password is recorded
+// by authorize and one attempt too many by limited, which know the address. A store that does not
+// answer could not record it either.
 func (a *Accounts) noteSignInFailed(ctx context.Context, e *pintle.SignInFailedEvent) {
 	failed, _ := errors.AsType[*pintle.Error](e.Err)
-	if e.Code == pintle.CodeStore || e.Provider == providerID && e.Code == pintle.CodeCredentials && failed != nil && failed.Err == nil && failed.RetryAfter == 0 {
+	if e.Code == pintle.CodeStore || e.Provider == providerID && e.Code == pintle.CodeCredentials && failed != nil && (failed.Err == nil || failed.RetryAfter > 0) {
 		return
 	}
 	outcome := outcomeFailed
 	if e.Code == pintle.CodeAccessDenied || failed != nil && failed.RetryAfter > 0 {
 		outcome = outcomeRefused
 	}
-	a.note(ctx, entry{
-		kind: kindSignInFailed, outcome: outcome, detail: []string{detailProvider, e.Provider, detailCode, string(e.Code)}, r: e.Request,
-	})
+	n := entry{
+		kind: kindSignInFailed, outcome: outcome, address: e.Email, detail: []string{detailProvider, e.Provider, detailCode, string(e.Code)}, r: e.Request,
+	}
+	if e.User != nil {
+		n.userID = e.User.ID
+	}
+	a.note(ctx, n)
+}
+
+// limited returns a provider of passwords that records each attempt that its limits reject, for a
+// keyed hash of the address: whether it has an account is not looked at.
+func (a *Accounts) limited(p *pintle.Credentials) *pintle.Credentials {
+	authorize := p.Authorize
+	p.Authorize = func(ctx context.Context, s *pintle.Submission) (*pintle.User, error) {
+		u, err := authorize(ctx, s)
+		if failed, is := errors.AsType[*pintle.Error](err); is && failed.RetryAfter > 0 && ctx.Value(signedInKey{}) == nil {
+			a.note(ctx, entry{
+				kind: kindSignInFailed, outcome: outcomeRefused, address: s.Text("email"),
+				detail: []string{detailProvider, providerID, detailCode, string(failed.Code)}, r: s.Request,
+			})
+		}
+		return u, err
+	}
+	return p
 }
 
 // noteWrongPassword records a wrong password: for the user who has proven the address, and

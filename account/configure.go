@@ -126,7 +126,7 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 			cfg.Providers[i] = &c
 		}
 	}
-	a.passwords = a.guard.Credentials(a.passwordProvider(), "email")
+	a.passwords = a.limited(a.guard.Credentials(a.passwordProvider(), "email"))
 	cfg.Providers = append(cfg.Providers, a.passwords)
 	cfg.Session.RecordAuthentication = true
 	a.tokens = usesTokens(cfg)

@@ -98,6 +98,7 @@ func (a *Accounts) Do(w http.ResponseWriter, r *http.Request, route string, fiel
 	if v.form == nil {
 		v.form = map[string]string{}
 	}
+	v.inFlow(v.route.flow)
 	if err = v.lookAtActing(); err == nil {
 		err = v.onlyUser()
 	}

@@ -376,6 +376,7 @@ func (v *visit) heldFlow(k kind) (*flow, *heldFlow, error) {
 		return nil, nil, err
 	}
 	v.aboutAddress = f.payload.Email
+	v.inFlow(k.name)
 	return f, held, nil
 }
 

@@ -36,6 +36,10 @@ type route struct {
 	// its form.
 	acting bool
 
+	// flow is the kind of what the form begins, or of the sign-in that waits for it. Forms that
+	// continue a flow of the browser have the kind of that one. It is for the activity.
+	flow string
+
 	// show makes the page, and do what its form asks for; do returns where to go next.
 	// Neither of them knows whether a browser or a script asks. A GET changes nothing
 	// that is stored.
@@ -72,22 +76,22 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "me", who: forUsers, acting: true, data: true, show: (*visit).showMe},
 		{name: stopActingRoute, do: (*visit).stopActing},
 
-		{name: "sign-up", show: (*visit).showSignUp, do: (*visit).signUp},
+		{name: "sign-up", flow: signUpKind.name, show: (*visit).showSignUp, do: (*visit).signUp},
 		{name: "sign-up-sent", show: (*visit).showSignUpSent, do: (*visit).proveSignUp},
 		{name: "sign-up-finish", show: (*visit).showSignUpFinish, do: (*visit).finishSignUp},
 		{name: "sign-up-options", data: true, show: (*visit).signUpOptions},
 
 		{name: "address-choice", do: (*visit).chooseAddress},
 
-		{name: "forgot", show: (*visit).showForgot, do: (*visit).forgot},
+		{name: "forgot", flow: resetKind.name, show: (*visit).showForgot, do: (*visit).forgot},
 		{name: "forgot-sent", show: (*visit).showForgotSent},
 		{name: "reset", show: (*visit).showReset, do: (*visit).reset},
 		{name: "password", who: forProven, takesPassword: true, show: (*visit).showPassword, do: (*visit).changePassword},
-		{name: "must-change", show: (*visit).showMustChange, do: (*visit).mustChange},
+		{name: "must-change", flow: "must-change", show: (*visit).showMustChange, do: (*visit).mustChange},
 		{name: "address-lost", show: (*visit).showLost, do: (*visit).knowLost},
-		{name: "prove", show: (*visit).showProve, do: (*visit).prove},
+		{name: "prove", flow: proveKind.name, show: (*visit).showProve, do: (*visit).prove},
 
-		{name: "address", who: forProven, show: (*visit).showAddress, do: (*visit).beginAddress},
+		{name: "address", who: forProven, flow: addressKind.name, show: (*visit).showAddress, do: (*visit).beginAddress},
 		{name: "address-finish", show: (*visit).showAddressFinish, do: (*visit).finishAddress},
 		{name: "address-cancel", who: forUsers, do: (*visit).cancelAddress},
 		{name: "address-undo", show: (*visit).showUndo, do: (*visit).undoAddress},
@@ -103,20 +107,20 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "data", who: forUsers, acting: true, show: (*visit).showData},
 
 		{name: "delete", who: forProven, show: (*visit).showDelete, do: (*visit).beginDeletion},
-		{name: "keep", show: (*visit).showKeep, do: (*visit).keep},
+		{name: "keep", flow: "keep", show: (*visit).showKeep, do: (*visit).keep},
 
 		{name: "export", who: forProven, show: (*visit).showExport, give: (*visit).exportData},
 
-		{name: "second-factor", show: (*visit).showSecondFactor, do: (*visit).secondFactor},
+		{name: "second-factor", flow: secondKind.name, show: (*visit).showSecondFactor, do: (*visit).secondFactor},
 		{name: "second-factor-options", data: true, show: (*visit).secondOptions},
-		{name: "enrol", show: (*visit).showEnrol, do: (*visit).enrol},
-		{name: "totp", who: forProven, show: (*visit).showTOTP, do: (*visit).addTOTP},
+		{name: "enrol", flow: enrolKind.name, show: (*visit).showEnrol, do: (*visit).enrol},
+		{name: "totp", who: forProven, flow: totpKind.name, show: (*visit).showTOTP, do: (*visit).addTOTP},
 		{name: "activity", who: forUsers, acting: true, show: (*visit).showActivity},
 		{name: "factors", who: forUsers, acting: true, show: (*visit).showFactors},
 		{name: "factor", who: forUsers, show: (*visit).showFactors, do: (*visit).changeFactor},
 		{name: "remembered", who: forUsers, show: (*visit).showFactors, do: (*visit).forgetBrowsers},
 		{name: "recovery-codes", who: forProven, show: (*visit).showRecoveryCodes, do: (*visit).makeRecoveryCodes},
-		{name: "confirm", who: forUsers, confirms: true, show: (*visit).showConfirm, do: (*visit).confirm},
+		{name: "confirm", who: forUsers, confirms: true, flow: confirmKind.name, show: (*visit).showConfirm, do: (*visit).confirm},
 		{name: "confirm-options", who: forUsers, confirms: true, data: true, show: (*visit).passkeyOptions},
 	} {
 		all[r.name] = r
@@ -211,6 +215,7 @@ func (v *visit) get() {
 }
 
 func (v *visit) post() {
+	v.inFlow(v.route.flow)
 	err := v.onlyUser()
 	if err == nil {
 		err = v.admit()
