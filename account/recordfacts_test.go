@@ -182,3 +182,35 @@ func TestAnAttemptTooManyHasTheHashOfTheAddress(t *testing.T) {
 		}
 	}
 }
+
+// AC-177: a sign-in that is refused later than at its first step has the user as well.
+func TestASignInThatIsRefusedAtItsEndIsOneOfItsUser(t *testing.T) {
+	refuse := false
+	idp := authtest.NewIdentityProvider(authtest.Options{AutoConsent: true})
+	server := httptest.NewServer(idp)
+	defer server.Close()
+	idp.Issuer = server.URL
+	idp.SignInAs(authtest.Person{Subject: "new", Email: "new@example.com"})
+	var s *site
+	s = newSite(t, false, withEveryWay(t, idp, server, &s), func(c *pintle.Config, _ *account.Options) {
+		c.Callbacks.Hold = func(context.Context, *pintle.PendingSignIn) (string, error) {
+			if refuse {
+				return "", errors.New("not today")
+			}
+			return "", nil
+		}
+	})
+	u := s.seed("ada@example.com", goodPassword, true)
+	next := s.app(u)
+	b := s.browser().signIn("ada@example.com", goodPassword).isAt(secondFactor)
+	refuse = true
+	b.post(secondFactor, "code", next()).isSignedInAs("")
+	if e := s.one("sign_in_failed"); e.UserID != u.ID {
+		t.Errorf("the event of a held sign-in is %+v, want one of the user %s", e, u.ID)
+	}
+	everyWay["provider"](s.browser())
+	made := s.user("new@example.com")
+	if events := s.everything(accountstore.ActivityQuery{UserID: made.ID, Kind: "sign_in_failed"}); len(events) != 1 {
+		t.Errorf("a new user who is refused has the events %+v", events)
+	}
+}
