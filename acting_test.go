@@ -220,13 +220,20 @@ func TestACallbackThatFailsForAnOperatorWhoActsOpensNothing(t *testing.T) {
 	})
 	w := httptest.NewRecorder()
 	s, err := auth.UpdateSession(w, actingRequest(t, auth, http.MethodPost, "/"), map[string]any{"name": "Mallory"})
-	if s != nil || !errors.Is(err, pintle.CodeStore) || len(w.Header()["Set-Cookie"]) > 0 {
+	if s != nil || !errors.Is(err, pintle.CodeActing) || len(w.Header()["Set-Cookie"]) > 0 {
 		t.Errorf("UpdateSession returns %+v, %v and sets %q", s, err, w.Header()["Set-Cookie"])
 	}
 	w = httptest.NewRecorder()
 	_, s, err = auth.StartSession(w, actingRequest(t, auth, http.MethodPost, "/"), &pintle.User{ID: "3"}, pintle.StartOptions{})
 	if s != nil || err == nil || len(w.Header()["Set-Cookie"]) > 0 {
 		t.Errorf("StartSession returns %+v, %v and sets %q", s, err, w.Header()["Set-Cookie"])
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if s := pintle.SessionFrom(r.Context()); s != nil {
+				t.Errorf("%s has the session %+v", method, s)
+			}
+		})).ServeHTTP(httptest.NewRecorder(), actingRequest(t, auth, method, "/"))
 	}
 }
 

@@ -41,32 +41,6 @@ func (x *exchange) actingBanner() *page.Acting {
 	}
 }
 
-// answerActing answers a request that may not go on because an operator acts as a user, or has
-// done so: a script with a code, and a browser with a page.
-func (x *exchange) answerActing(err error) {
-	e := classified(err)
-	x.logError(e)
-	lines := x.answer.cookies
-	x.answer = answer{noStore: true}
-	x.addCookie(lines...) // the banner has a form
-	status, code := http.StatusForbidden, "acting"
-	switch e.Code {
-	case CodeActing:
-	case codeActingEnded:
-		status, code = http.StatusConflict, "acting_ended"
-	default:
-		status, code = http.StatusServiceUnavailable, "unavailable"
-	}
-	switch {
-	case x.asksForJSON() || x.wantsJSON() || x.action == actionSession || x.action == actionWebAuthnOptions:
-		_ = x.json(status, map[string]string{"error": code}) // text always marshals
-	case status == http.StatusServiceUnavailable:
-		_ = x.show(x.pages().Refusal(x.pageSite(), status)) // never fails
-	default:
-		_ = x.show(x.pages().ActingRefused(x.pageSite(), status)) // never fails
-	}
-}
-
 func (x *exchange) show(p page.Page) error {
 	x.answer.status, x.answer.body = p.Status, p.Body
 	x.answer.header = p.Header

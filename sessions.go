@@ -44,7 +44,7 @@ func (s *settings) readsHeader(q *sessionRequest) bool {
 // of their users.
 func (s *settings) sessionOf(q sessionRequest) sessionResult {
 	if s.Callbacks.Act != nil && !q.own && q.carriesActing() {
-		return s.actingSession(q)
+		return s.showActing(q)
 	}
 	result := s.sessions.read(q)
 	if result.session != nil {
@@ -53,146 +53,17 @@ func (s *settings) sessionOf(q sessionRequest) sessionResult {
 	return result
 }
 
-// carriesActing reports whether a request has the cookie of an operator who acts as a user.
-func (q *sessionRequest) carriesActing() bool {
-	_, sent := cookie.Get(q.Header, q.set.acting.name)
-	return sent
-}
-
-// actingSession returns the session of a request that has the cookie of an operator who acts
-// as a user. The session of the browser stays that of the operator: it is extended as always,
-// and what was to be changed in it is not.
-func (s *settings) actingSession(q sessionRequest) sessionResult {
-	later := &shownLater{}
-	q.later, q.trigger, q.update, q.changes = later, "", nil, nil
-	result := s.sessions.read(q)
-	if result.err != nil && result.cause != rejected {
+// showActing is sessionOf for a request that has the cookie of an operator who acts as a user.
+func (s *settings) showActing(q sessionRequest) sessionResult {
+	result, claims := s.actingSession(q)
+	if result.session == nil {
 		return result
 	}
-	if result.session != nil {
-		result.session.from = s
-	}
-	acted, err := s.Callbacks.Act(q.Context(), &ActingRequest{Request: q.Request, Session: result.session, Enters: q.enters})
-	q.later = nil
-	switch {
-	case errors.Is(err, codeActingEnded):
-		return s.afterActing(&q, result, later.claims)
-	case err != nil:
-		return sessionResult{lines: result.lines, unread: unread{fail(CodeStore, fmt.Errorf("Callbacks.Act: %w", err)), unanswered}}
-	}
-	acted.from = s
-	var claims Claims
-	if !s.sessions.needStoredUser() {
-		claims = Claims{}
-		acted.User.addClaims(claims)
-	}
-	if err := s.showSession(&q, acted, claims); err != nil {
-		return sessionResult{lines: result.lines, unread: unread{err, failed}}
-	}
-	return sessionResult{session: acted, lines: result.lines, acting: actingNow}
-}
-
-// afterActing is the result for a request whose operator no longer acts as the user. What
-// changes something was meant for the user, and would change the account of the operator.
-func (s *settings) afterActing(q *sessionRequest, result sessionResult, claims Claims) sessionResult {
-	result.acting, result.alone = actingOver, result.session == nil
-	if !isSafe(q.Request) || q.Header.Get("Upgrade") != "" { // a connection carries requests of any kind
-		result.session, result.page = nil, ""
-		result.unread = unread{errActingEnded, meantForUser}
-		return result
-	}
-	if result.session != nil {
-		if err := s.showSession(q, result.session, claims); err != nil {
-			result.session, result.unread = nil, unread{err, failed}
-		}
+	q.trigger, q.update = "", nil // are for the session of the browser, which is another one
+	if err := s.showSession(&q, result.session, claims); err != nil {
+		result.session, result.unread = nil, unread{err, failed}
 	}
 	return result
-}
-
-var (
-	errActingEnded = fail(codeActingEnded, errors.New("no operator acts as the user any more: the request was meant for the user, and changed nothing"))
-	errActing      = fail(CodeActing, errors.New("an operator acts as the user, and only the user may do this"))
-)
-
-// actingResult reads whether an operator acts as a user in the browser of a request.
-func (x *exchange) actingResult() sessionResult {
-	q := sessionRequest{Request: x.r, set: x.set, renewal: renewNever}
-	if x.Callbacks.Act == nil || !q.carriesActing() {
-		return sessionResult{}
-	}
-	return x.sessionOf(q)
-}
-
-// notActing returns why a request may not sign in, link an account, confirm a session or change
-// one: an operator acts as a user, or has done so when the request was made.
-func (x *exchange) notActing() error { return x.unlessActing(x.actingResult()) }
-
-// unlessActing is notActing for what was read. A sign-in in a browser in which nobody is signed
-// in any more harms no account.
-func (x *exchange) unlessActing(result sessionResult) error {
-	switch {
-	case result.acting == actingNow:
-		return errActing
-	case result.acting == actingOver && !isSafe(x.r) && !(result.alone && x.entering()):
-		return errActingEnded
-	case result.acting == actingNot && result.err != nil && result.cause != rejected:
-		// Also if a callback has failed: the request would go on as the operator.
-		return fail(CodeStore, result.err)
-	}
-	return nil
-}
-
-// entering reports whether a request is a step of a sign-in.
-func (x *exchange) entering() bool {
-	return x.action == actionSignIn || x.action == actionCallback || x.action == actionIDToken
-}
-
-// checkActing decides whether a request to a route goes on if it has the cookie of an operator
-// who acts as a user. It notes the session for the page.
-func (x *exchange) checkActing() error {
-	result := x.actingResult()
-	if result.acting == actingNow {
-		x.acting = result.session
-	}
-	if result.acting == actingOver && opensPage(x.r) {
-		x.addCookie(x.set.acting.clear()) // the page shows the operator who is signed in
-	}
-	switch post := x.r.Method == http.MethodPost; x.action {
-	case actionSignOut:
-		return nil
-	case actionAccount: // which knows what is for the user alone
-		if !post || x.page == actingEnd || result.acting == actingNow {
-			return nil
-		}
-	case actionCallback, actionWebAuthnOptions, actionNative: // also by GET
-	default:
-		if !post {
-			return nil
-		}
-	}
-	return x.unlessActing(result)
-}
-
-// endActing ends that an operator acts as a user in the browser of a request, which signs out.
-// The end of the session of the operator ends it as well, so an error is only logged.
-func (x *exchange) endActing() {
-	q := sessionRequest{Request: x.r, set: x.set, renewal: renewNever, own: true}
-	if x.Callbacks.Act == nil || !q.carriesActing() {
-		return
-	}
-	x.addCookie(x.set.acting.clear())
-	operator := x.sessionOf(q).session
-	_, err := x.Callbacks.Act(x.ctx, &ActingRequest{Request: x.r, Session: operator, Ends: true})
-	if err != nil && !errors.Is(err, codeActingEnded) {
-		x.logError(fail(CodeStore, fmt.Errorf("Callbacks.Act: %w", err)))
-	}
-}
-
-// clearActing has the browser forget, at a sign-in, that an operator has acted as a user in it.
-func (x *exchange) clearActing() {
-	if _, sent := x.initialCookie(x.set.acting); sent {
-		x.addCookie(x.set.acting.clear())
-	}
 }
 
 // pageFirst returns the page on which the user of a session has to prove more before the
