@@ -30,9 +30,11 @@ func (s *settings) actingSession(q sessionRequest) (sessionResult, Claims) {
 	acted, err := s.Callbacks.Act(q.Context(), &ActingRequest{Request: q.Request, Session: result.session, Enters: q.enters})
 	switch {
 	case errors.Is(err, codeActingEnded):
-		return afterActing(&q, result), later.claims
+		return notActed(&q, result, actingOver), later.claims
 	case err != nil:
 		return sessionResult{lines: result.lines, unread: unread{fail(CodeStore, fmt.Errorf("Callbacks.Act: %w", err)), unanswered}}, nil
+	case acted == nil:
+		return notActed(&q, result, actingWaits), later.claims
 	}
 	acted.from = s
 	var claims Claims
@@ -43,10 +45,11 @@ func (s *settings) actingSession(q sessionRequest) (sessionResult, Claims) {
 	return sessionResult{session: acted, lines: result.lines, acting: actingNow}, claims
 }
 
-// afterActing is the result for a request whose operator no longer acts as the user. What
-// changes something was meant for the user, and would change the account of the operator.
-func afterActing(q *sessionRequest, result sessionResult) sessionResult {
-	result.acting, result.alone = actingOver, result.session == nil
+// notActed is the result for a request with the cookie of an operator who does not act as the
+// user, or no longer. What changes something was meant for the user, and would change the account
+// of the operator.
+func notActed(q *sessionRequest, result sessionResult, state actingState) sessionResult {
+	result.acting, result.alone = state, result.session == nil
 	if !isSafe(q.Request) || q.Header.Get("Upgrade") != "" { // a connection carries requests of any kind
 		result.session, result.page = nil, ""
 		result.unread = unread{errActingEnded, meantForUser}
@@ -74,23 +77,18 @@ func (x *exchange) actingResult() sessionResult {
 // one: an operator acts as a user, or has done so when the request was made.
 func (x *exchange) notActing() error { return x.unlessActing(x.actingResult()) }
 
-// unlessActing is notActing for what was read. A sign-in in a browser in which nobody is signed
-// in any more harms no account.
+// unlessActing is notActing for what was read. If nobody is signed in, the request changes no
+// account of an operator: it may be a step of the next sign-in.
 func (x *exchange) unlessActing(result sessionResult) error {
 	switch {
 	case result.acting == actingNow:
 		return errActing
-	case result.acting == actingOver && !isSafe(x.r) && !(result.alone && x.entering()):
+	case (result.acting == actingOver || result.acting == actingWaits) && !isSafe(x.r) && !result.alone:
 		return errActingEnded
 	case result.acting == actingNot && result.err != nil && result.cause != rejected:
 		return fail(CodeStore, result.err)
 	}
 	return nil
-}
-
-// entering reports whether a request is a step of a sign-in.
-func (x *exchange) entering() bool {
-	return x.action == actionSignIn || x.action == actionCallback || x.action == actionIDToken
 }
 
 // checkActing decides whether a request to a route goes on if it has the cookie of an operator
@@ -101,7 +99,7 @@ func (x *exchange) checkActing() error {
 		x.acting = result.session
 	}
 	if result.acting == actingOver && opensPage(x.r) {
-		x.addCookie(x.set.acting.clear()) // the page shows the operator who is signed in
+		x.forgetActing() // the page shows the operator who is signed in
 	}
 	switch post := x.r.Method == http.MethodPost; x.action {
 	case actionSignOut:
@@ -124,8 +122,8 @@ func (x *exchange) checkActing() error {
 func (x *exchange) answerActing(err error) {
 	e := classified(err)
 	x.logError(e)
-	lines := x.answer.cookies
-	x.answer = answer{noStore: true}
+	lines, switched := x.answer.cookies, x.answer.switched
+	x.answer = answer{noStore: true, switched: switched}
 	x.addCookie(lines...) // the banner has a form
 	status, code := http.StatusForbidden, "acting"
 	switch e.Code {
@@ -152,7 +150,7 @@ func (x *exchange) endActing() {
 	if x.Callbacks.Act == nil || !q.carriesActing() {
 		return
 	}
-	x.addCookie(x.set.acting.clear())
+	x.forgetActing()
 	operator := x.sessions.read(q).session
 	_, err := x.Callbacks.Act(x.ctx, &ActingRequest{Request: x.r, Session: operator, Ends: true})
 	if err != nil && !errors.Is(err, codeActingEnded) {
@@ -163,6 +161,12 @@ func (x *exchange) endActing() {
 // clearActing has the browser forget, at a sign-in, that an operator has acted as a user in it.
 func (x *exchange) clearActing() {
 	if _, sent := x.initialCookie(x.set.acting); sent {
-		x.addCookie(x.set.acting.clear())
+		x.forgetActing()
 	}
+}
+
+// forgetActing clears the cookie of an operator who no longer acts as a user.
+func (x *exchange) forgetActing() {
+	x.addCookie(x.set.acting.clear())
+	x.answer.switched = true
 }

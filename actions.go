@@ -288,6 +288,7 @@ func (x *exchange) leaveTo(w http.ResponseWriter, err error) (string, error) {
 		return "", e
 	}
 	setCookies(w, x.answer.cookies)
+	x.answer.emptyCache(w.Header())
 	return asciiURL(x.answer.location), nil
 }
 
@@ -372,6 +373,7 @@ func (a *Auth) StartSession(w http.ResponseWriter, r *http.Request, u *User, o S
 	}
 	if w != nil {
 		setCookies(w, x.answer.cookies)
+		x.answer.emptyCache(w.Header())
 	}
 	session := given.session()
 	session.from = x.settings
@@ -871,8 +873,10 @@ func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error)
 		x.logError(fault)
 		return "", fault
 	}
+	x.w = w
 	x.csrfToken = x.tokenBeingSet(w.Header())
-	token := x.formToken()
+	x.formToken()
+	token := x.pageToken()
 	setCookies(w, x.answer.cookies)
 	// A shared cache would give the token of this browser to others.
 	if w.Header()["Cache-Control"] == nil {

@@ -123,12 +123,16 @@ type Callbacks struct {
 
 	// Act returns the session of a user as whom an operator acts. It is called each time the
 	// session of a request is read that has the cookie "pintle.acting", with the prefix
-	// "__Host-" on a site of https, and only then. The session has the User and the Actor, and
-	// an Expires.
+	// "__Host-" on a site of https, and only then. With a tenant, or a session cookie of another
+	// name or path, a hyphen and 16 digits follow the name. The session has the User and the
+	// Actor, and an Expires.
 	//
 	// An error that matches Code("ActingEnded") means that the operator does not act, or no longer.
 	// A GET or a HEAD then has the session of the operator, and other requests are rejected
-	// with status 409: what they do was meant for the user. Any other error means that it is not
+	// with status 409: what they do was meant for the user. The next page that the browser
+	// loads clears the cookie. A nil session without an error is for a request without the
+	// session of the operator, as long as the operator may act again with it: the same
+	// applies, and the cookie stays. Any other error means that it is not
 	// known, as if the store were unavailable. Package account sets it, and New returns an error
 	// if the host has set it as well.
 	Act func(ctx context.Context, a *ActingRequest) (*Session, error)

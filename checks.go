@@ -240,13 +240,15 @@ func (k *keptChecks) keep(found map[oauth.Check]*sealedCheck) {
 // no cookies, so the page to which they lead clears them.
 //
 // If a later flow replaced the flow of a response, the response has used
-// nothing of the later flow, which continues in another tab.
+// nothing of the later flow, which continues in another tab. While an operator acts as a
+// user, no response of a provider is read, and the flow of the operator continues
+// afterwards.
 func (x *exchange) clearLeftovers() {
 	code, failed := x.query.First("error")
 	if detail, _ := x.query.First("code"); code == string(CodeInvalidCheck) && detail == flowReplaced {
 		return
 	}
-	if failed {
+	if failed && x.acting == nil {
 		x.clearChecks()
 	}
 }

@@ -131,7 +131,7 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		{&set.pending, hostPrefix + "authjs.pending-sign-in", s.Cookies.PendingSignIn, pendingMaxAge},
 		{&set.signOutHint, prefix + "pintle.hint", Cookie{}, browserMaxAge},
 		{&set.leaving, prefix + "pintle.signout", Cookie{}, leavingMaxAge},
-		{&set.acting, hostPrefix + "pintle.acting", Cookie{}, 0},
+		{&set.acting, hostPrefix + s.actingName(), s.actingLikeSession(), 0},
 	} {
 		*c.cookie = c.override.over(c.name, secure, c.maxAge)
 		if err := cookie.Check(c.cookie.name, c.cookie.attrs); err != nil {
@@ -177,6 +177,22 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 	return set, nil
 }
 
+// actingName returns the name of the cookie of an operator who acts as a user, without its prefix.
+func (s *settings) actingName() string {
+	return cookie.ActingName(s.Cookies.SessionToken.Name, s.Cookies.SessionToken.Path, s.Tenant)
+}
+
+// actingLikeSession returns what the cookie of an operator who acts as a user has of the session
+// cookie, so that requests from other sites carry both or none. With the session alone, a request
+// that is meant for the user would be one of the operator.
+func (s *settings) actingLikeSession() Cookie {
+	like := Cookie{SameSite: s.Cookies.SessionToken.SameSite, Partitioned: s.Cookies.SessionToken.Partitioned}
+	if s.Cookies.SessionToken.Secure == SecureAlways {
+		like.Secure = SecureAlways
+	}
+	return like
+}
+
 // over lays the override over the defaults of a cookie.
 func (o Cookie) over(name string, secure bool, maxAge time.Duration) namedCookie {
 	attrs := cookie.Attributes{
@@ -184,7 +200,7 @@ func (o Cookie) over(name string, secure bool, maxAge time.Duration) namedCookie
 		Domain:      o.Domain,
 		HTTPOnly:    !o.DangerouslyAllowScripts,
 		Secure:      secure && o.Secure != SecureNever || o.Secure == SecureAlways,
-		SameSite:    sameSite(o.SameSite),
+		SameSite:    cookie.SameSite(o.SameSite),
 		Partitioned: o.Partitioned,
 		Priority:    o.Priority,
 	}
@@ -198,18 +214,6 @@ func (o Cookie) over(name string, secure bool, maxAge time.Duration) namedCookie
 		name = o.Name
 	}
 	return namedCookie{name: strings.TrimSpace(name), attrs: attrs}
-}
-
-// sameSite returns the value of the attribute SameSite.
-func sameSite(mode http.SameSite) string {
-	switch mode {
-	case http.SameSiteStrictMode:
-		return "Strict"
-	case http.SameSiteNoneMode:
-		return "None"
-	default:
-		return "Lax"
-	}
 }
 
 // clearSession returns the lines that make a browser forget its session, whole
@@ -266,6 +270,23 @@ func (c *cookieSet) answered(request, response http.Header) (h http.Header, answ
 	h = request.Clone()
 	h["Cookie"] = []string{strings.Join(pairs, "; ")}
 	return h, true
+}
+
+// actingHeld returns the value of the cookie of an operator who acts as a user, or "".
+func (c *cookieSet) actingHeld(request http.Header) string {
+	value, _ := cookie.Get(request, c.acting.name)
+	return value
+}
+
+// actingAfter is actingHeld for the browser of a request after a response with Set-Cookie lines.
+func (c *cookieSet) actingAfter(request http.Header, lines []string) string {
+	for _, line := range slices.Backward(lines) {
+		pair, _, _ := strings.Cut(line, ";")
+		if value, set := cookie.Get(http.Header{"Cookie": {pair}}, c.acting.name); set {
+			return value
+		}
+	}
+	return c.actingHeld(request)
 }
 
 // pendingAge is how long a sign-in is held.

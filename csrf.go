@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/cookie"
+	"github.com/pintleauth/pintle/internal/csrf"
 	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/wire"
 )
@@ -26,7 +28,7 @@ func (x *exchange) resolveCSRFToken() {
 			x.csrfToken = token
 			if x.r.Method == http.MethodPost {
 				sent, _, _ := x.body.String("csrfToken")
-				x.csrfVerified = x.csrf.Verify(token, sent)
+				x.csrfVerified = x.csrf.Verify(x.boundToken(x.set.actingHeld(x.r.Header)), sent)
 			}
 			return
 		}
@@ -62,6 +64,28 @@ func (x *exchange) formToken() string {
 		x.replaceCookie(x.set.csrf, value)
 	}
 	return x.csrfToken
+}
+
+// pageToken returns what the forms of a page repeat: the form token of this browser, bound to the
+// cookie of an operator who acts as a user. The browser has many tabs, and a form that was loaded
+// before the operator began to act, or before the end, is meant for another user than the one of
+// the next request. The cookie of the token stays, because flows that the operator has begun in
+// this browser end with it.
+func (x *exchange) pageToken() string {
+	lines := x.answer.cookies
+	if x.w != nil {
+		lines = slices.Concat(x.w.Header()["Set-Cookie"], lines)
+	}
+	return x.boundToken(x.set.actingAfter(x.r.Header, lines))
+}
+
+// boundToken returns the form token of this browser bound to the value of a cookie of an operator
+// who acts as a user.
+func (x *exchange) boundToken(acting string) string {
+	if x.Callbacks.Act == nil {
+		return x.csrfToken
+	}
+	return csrf.Bound(x.csrfToken, acting)
 }
 
 // sentFormToken returns the form token that came with the request, or "".
@@ -127,7 +151,7 @@ func (x *exchange) whyUnverified() error {
 		return fmt.Errorf("the form has no field csrfToken: put the token of GET %s/csrf into it", x.base)
 	}
 	return fmt.Errorf("the field csrfToken is not the token of the cookie %s: the form was made for another "+
-		"browser, or before the cookie was replaced", name)
+		"browser, before the cookie was replaced, or before an operator began or stopped to act as a user", name)
 }
 
 // whyNoCookie returns why the cookie of the form token may be missing. Browsers
@@ -160,6 +184,6 @@ func (x *exchange) showCSRF() error {
 	// The token is hexadecimal or whatever else fits the hash in the cookie, so
 	// it is quoted like any text.
 	body := append(make([]byte, 0, 96), `{"csrfToken":`...)
-	x.setJSON(http.StatusOK, append(wire.AppendString(body, x.csrfToken), '}'))
+	x.setJSON(http.StatusOK, append(wire.AppendString(body, x.pageToken()), '}'))
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 type exchange struct {
 	*settings
 	ctx    context.Context
-	w      http.ResponseWriter // nil inside
+	w      http.ResponseWriter // nil inside, unless a page of the host needs a form token
 	r      *http.Request
 	began  time.Time
 	origin string // https://app.example.com
@@ -251,6 +251,10 @@ type answer struct {
 
 	// passed is the request that Config.Accounts answers.
 	passed *http.Request
+
+	// switched reports that the browser stops to act as a user: no page that it has kept is
+	// that of the user who is signed in now.
+	switched bool
 }
 
 // json answers with a value.
@@ -295,6 +299,22 @@ func isNative(r *http.Request) bool {
 		}
 	}
 	return true
+}
+
+// emptyCache has the browser remove what it has kept of pages, if it stops to act as a user.
+//
+// https://www.w3.org/TR/clear-site-data/#grammardef-cache
+func (a *answer) emptyCache(h http.Header) {
+	if a.switched {
+		h.Add("Clear-Site-Data", `"cache"`)
+	}
+}
+
+// showActor marks an answer to a request in which an operator acts as a user. A browser must not
+// show a page of the user once the operator has stopped.
+func showActor(h http.Header) {
+	h.Set(actingHeader, "1")
+	h.Set("Cache-Control", "private, no-store")
 }
 
 // redirect sends the browser to a URL, or tells a script where it would go.
@@ -404,7 +424,7 @@ func isNavigation(r *http.Request) bool {
 // https://www.w3.org/TR/fetch-metadata/#sec-fetch-dest-header
 func opensPage(r *http.Request) bool {
 	dest := r.Header.Get("Sec-Fetch-Dest")
-	return isNavigation(r) && !isPrefetch(r) && (dest == "" || dest == "document")
+	return r.Method == http.MethodGet && isNavigation(r) && !isPrefetch(r) && (dest == "" || dest == "document")
 }
 
 // isPrefetch reports whether a browser fetches a page that its user has not opened
@@ -471,9 +491,7 @@ func (x *exchange) write(w http.ResponseWriter) {
 		h["Set-Cookie"] = x.answer.cookies
 	}
 	h["X-Content-Type-Options"] = noSniff
-	if x.acting != nil {
-		h.Set(actingHeader, "1")
-	}
+	x.answer.emptyCache(h)
 	switch {
 	case x.action == actionAccount:
 		// The handler may add to these: the values are its own.
@@ -494,6 +512,9 @@ func (x *exchange) write(w http.ResponseWriter) {
 		//
 		// https://www.rfc-editor.org/rfc/rfc9111#section-4.1
 		h["Vary"] = varyAll
+	}
+	if x.acting != nil {
+		showActor(h)
 	}
 	if x.answer.passed != nil {
 		x.accounts.ServeHTTP(w, x.answer.passed)

@@ -312,7 +312,7 @@ func (f *mailFlow) confirmLink(x *exchange, identifier string) error {
 	}
 	action := x.formAction("/callback/"+f.id) + "?" + x.r.URL.RawQuery
 	x.answer.noStore = true // the action holds the token of the link
-	return x.show(x.pages().ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken, Email: shown}))
+	return x.show(x.pages().ConfirmLink(page.ConfirmLinkData{Site: x.pageSite(), Action: action, CSRFToken: x.pageToken(), Email: shown}))
 }
 
 // maxShownAddress is the length of the longest address that mail can be delivered
@@ -367,7 +367,7 @@ func (f *mailFlow) showQuestion(x *exchange, proof *addressProof, refuse func(st
 		return refuse("the address no longer belongs to the user, or was proven meanwhile")
 	}
 	data := page.AddressTakenData{
-		Site: x.pageSite(), Action: x.formAction("/callback/" + f.id), CSRFToken: x.csrfToken,
+		Site: x.pageSite(), Action: x.formAction("/callback/" + f.id), CSRFToken: x.pageToken(),
 		CallbackURL: x.formCallbackURL(), Email: proof.Address,
 	}
 	var accounts []*Account

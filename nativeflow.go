@@ -163,7 +163,7 @@ func (x *exchange) authorizeNative() error {
 		return x.giveCode(asked, app, here)
 	}
 	data := page.NativeData{
-		Site: x.pageSite(), Application: app.Name, User: shownName(here.user), CSRFToken: x.csrfToken,
+		Site: x.pageSite(), Application: app.Name, User: shownName(here.user), CSRFToken: x.pageToken(),
 		Action: x.formAction("/" + string(actionNative) + "/" + nativeAuthorize),
 		Fields: append(asked.fields(), page.HiddenField{Name: "consent", Value: sealed.Mark(x.jwtSecrets[0], consentPurpose, asked.consent(here.user))}),
 	}

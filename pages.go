@@ -36,7 +36,7 @@ func (x *exchange) actingBanner() *page.Acting {
 	}
 	u := &x.acting.User
 	return &page.Acting{
-		User: cmp.Or(u.Email, u.Name, u.ID), CSRFToken: x.csrfToken,
+		User: cmp.Or(u.Email, u.Name, u.ID), CSRFToken: x.pageToken(),
 		Action: x.formAction("/" + string(actionAccount) + "/" + actingEnd),
 	}
 }
@@ -68,7 +68,7 @@ func (x *exchange) signInPage() error {
 	detail, _ := x.query.Last("code")
 	email, _ := x.query.Last("email")
 	data := page.SignInData{
-		Site: x.pageSite(), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL(),
+		Site: x.pageSite(), CSRFToken: x.pageToken(), CallbackURL: x.formCallbackURL(),
 		Email: email, Error: shown, Detail: detail,
 		SignUpURL: x.linkWithCallback(x.Pages.SignUp), ForgotPasswordURL: x.linkWithCallback(x.Pages.ForgotPassword),
 	}
@@ -142,7 +142,7 @@ func (x *exchange) signOutPage() error {
 	if x.r.URL.RawQuery != "" {
 		action += "?" + x.r.URL.RawQuery
 	}
-	return x.show(x.pages().SignOut(page.SignOutData{Site: x.pageSite(), Action: action, CSRFToken: x.csrfToken}))
+	return x.show(x.pages().SignOut(page.SignOutData{Site: x.pageSite(), Action: action, CSRFToken: x.pageToken()}))
 }
 
 func (x *exchange) verifyRequestPage() error {

@@ -246,7 +246,9 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 //
 // If the browser has the cookie of an operator who acted as a user, and no longer does, Load
 // answers a request other than GET and HEAD with status 409, and next is not called: what the
-// request does was meant for the user; see [Session].Actor.
+// request does was meant for the user; see [Session].Actor. Requests to the routes of the Auth
+// are passed on without a session. While an operator acts, Load sets the header Cache-Control
+// to "private, no-store", which next can replace.
 func (a *Auth) Load(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !a.loaded(r, nil) {
@@ -269,7 +271,9 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) (*http.Request, bool
 	c := &sessionContext{Context: known.Context(), loader: a, settings: s}
 	if err == nil {
 		found := s.loadSession(w, known)
-		if found.err != nil && found.cause == meantForUser {
+		// The routes decide by themselves: a browser in which nobody is signed in any more can
+		// sign in, and the banner can end what is over.
+		if found.err != nil && found.cause == meantForUser && !s.isRoute(known) {
 			s.refuseMeantForUser(w, known)
 			return nil, false
 		}
@@ -290,7 +294,8 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) (*http.Request, bool
 //
 // Unlike Load it distinguishes a failure from a signed-out request: an error
 // means that the session could not be read, and nil without an error that there
-// is no session. Where Load answers with status 409, the error matches Code("ActingEnded").
+// is no session. Where Load answers with status 409 and a user is signed in, the error matches
+// Code("ActingEnded").
 func (a *Auth) Session(r *http.Request) (*Session, error) {
 	s, known, err := a.settings(r)
 	if err != nil {

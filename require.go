@@ -56,7 +56,7 @@ func (f Refusal) banner(w http.ResponseWriter, r *http.Request) *page.Acting {
 	if f.Session == nil || f.Session.Actor == nil {
 		return nil
 	}
-	x := &exchange{settings: f.settings, ctx: r.Context(), r: r, acting: f.Session, inside: true}
+	x := &exchange{settings: f.settings, ctx: r.Context(), w: w, r: r, acting: f.Session, inside: true}
 	if x.configFault() != nil {
 		return nil
 	}

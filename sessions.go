@@ -206,11 +206,12 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) session
 	result := s.sessionOf(q)
 	switch {
 	case result.acting == actingNow:
-		w.Header().Set(actingHeader, "1")
+		showActor(w.Header())
 	case result.acting == actingOver && opensPage(req):
 		// The operator sees a page without the banner now. A script, a frame or a page that is
 		// fetched in advance must not clear it: a form in view is still meant for the user.
 		result.lines = append(result.lines, set.acting.clear())
+		(&answer{switched: true}).emptyCache(w.Header())
 	}
 	if result.err != nil {
 		s.logUnread(req.Context(), result.unread)
@@ -239,7 +240,7 @@ func (s *settings) readSession(req *http.Request) (*Session, error) {
 	result := s.sessionOf(sessionRequest{Request: req, set: set, renewal: renewNever})
 	if result.err != nil {
 		s.logUnread(req.Context(), result.unread)
-		if result.cause == rejected {
+		if result.cause == rejected || result.cause == meantForUser && result.alone {
 			return nil, nil // signed out
 		}
 	}

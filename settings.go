@@ -209,6 +209,12 @@ func (s *settings) connectionID(id string) (of string, ok bool) {
 	return strings.TrimPrefix(id, prefix), true
 }
 
+// isRoute reports whether a request is for a route.
+func (s *settings) isRoute(r *http.Request) bool {
+	_, _, ok := s.parsePath(r.URL.EscapedPath())
+	return ok
+}
+
 // parsePath takes a path apart into its action and the id of a provider, or the name
 // of a page of [Config.Accounts]. The path is compared as it was sent, undecoded: what only becomes an action or an
 // id by decoding is neither.
@@ -510,9 +516,10 @@ type unread struct {
 type actingState int
 
 const (
-	actingNot  actingState = iota // the request has no cookie of one, or it is not known
-	actingNow                     // the session has an Actor
-	actingOver                    // it has ended, or was never good
+	actingNot   actingState = iota // the request has no cookie of one, or it is not known
+	actingNow                      // the session has an Actor
+	actingOver                     // it has ended, or was never good
+	actingWaits                    // it has not ended, and the session that it belongs to did not come
 )
 
 // actingHeader is in each answer to a request in which an operator acts as a user, and actingEnd

@@ -318,6 +318,7 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	if err := a.checkPages(); err != nil {
 		return nil, err
 	}
+	a.o.Acting.warn(a.log())
 	return handler{a}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,8 +24,11 @@ type Acting struct {
 	// Roles are compared as a whole. An empty list allows no operator to act.
 	Roles []string
 
-	// Protected are roles of users as whom no operator may act. Users with one of Roles are
-	// always protected.
+	// Protected are roles of users as whom no operator may act: each role with more rights than
+	// the operators have, such as that of administrators. An operator who acts as a user has the
+	// rights of the user. Users with one of Roles are always protected. An empty list protects
+	// every user who has a role, and [pintle.New] logs that with the code
+	// ActingWithoutProtected.
 	Protected []string
 
 	// MaxAge is the longest time for which an operator acts, from its beginning. Zero means
@@ -44,7 +48,8 @@ const (
 var actingDemand = Demand{Level: TwoFactors, MaxAge: time.Hour}
 
 // actingKind is an operator who acts as a user, who is the subject of the flow.
-var actingKind = kind{"acting", longestActing, "pintle.acting"}
+// [cookie.ActingName] names the cookie.
+var actingKind = kind{name: "acting", life: longestActing}
 
 // The kinds of the events.
 const (
@@ -75,7 +80,21 @@ func (o Acting) mayAct(s *accountstore.State) bool { return isOpen(s) && hasOne(
 
 // mayBeActedAs reports whether an operator may act as the user of a state.
 func (o Acting) mayBeActedAs(s *accountstore.State) bool {
-	return isOpen(s) && !hasOne(s.Roles, o.Roles) && !hasOne(s.Roles, o.Protected)
+	return isOpen(s) && !slices.ContainsFunc(s.Roles, o.protects)
+}
+
+// protects reports whether no operator may act as a user who has a role.
+func (o Acting) protects(role string) bool {
+	return len(o.Protected) == 0 || slices.Contains(o.Protected, role) || slices.Contains(o.Roles, role)
+}
+
+// warn logs rules of a configuration that may be narrower than the application needs.
+func (o Acting) warn(log *slog.Logger) {
+	if len(o.Roles) > 0 && len(o.Protected) == 0 {
+		log.LogAttrs(context.Background(), slog.LevelWarn, "pintle: Options.Acting has Roles and no Protected, so operators act as users without roles only",
+			slog.String("code", "ActingWithoutProtected"), slog.String("fix", "list in Options.Acting.Protected each role with more rights than "+
+				"the operators have; they then act as users with other roles as well"))
+	}
 }
 
 // isOpen reports whether a user is neither banned nor about to be deleted.
@@ -215,7 +234,7 @@ func (v *visit) beginActing(operator *pintle.Session, u *pintle.User, c *ActOpti
 	k.life = c.For
 	token := newToken()
 	_, err := v.createFlow(context.WithoutCancel(v.ctx), k, hashOf(token), u.ID, payload{
-		Operator: operator.User.ID, OperatorSince: operator.Authentication.Started.Unix(), CallbackURL: c.ReturnTo,
+		Operator: operator.User.ID, OperatorSince: operator.Authentication.Started.Unix(), Reason: c.Reason, CallbackURL: c.ReturnTo,
 	})
 	if err != nil {
 		return err
@@ -226,42 +245,63 @@ func (v *visit) beginActing(operator *pintle.Session, u *pintle.User, c *ActOpti
 		return err
 	}
 	v.w.Header().Add("Set-Cookie", cookie.Line(name, text, v.actingAttributes(name)))
+	changeUser(v.w)
 	return nil
+}
+
+// changeUser is for the answer after which the requests of a browser are those of another user.
+// What the browser has kept of pages would show the user of before.
+//
+// https://www.w3.org/TR/clear-site-data/#grammardef-cache
+func changeUser(w http.ResponseWriter) {
+	w.Header().Add("Clear-Site-Data", `"cache"`)
+	w.Header().Set("Cache-Control", "private, no-store")
 }
 
 // actingCookie is the name of the cookie, which the root looks for.
 func (a *Accounts) actingCookie(r *http.Request) string {
 	if a.site.secureCookies == pintle.SecureAlways || a.site.secureCookies != pintle.SecureNever && a.site.secure(r) {
-		return securePrefix + actingKind.cookie
+		return securePrefix + a.boxes.acting
 	}
-	return actingKind.cookie
+	return a.boxes.acting
 }
 
-func (*Accounts) actingAttributes(name string) cookie.Attributes {
-	return cookie.Attributes{Path: "/", HTTPOnly: true, SameSite: "lax", Secure: strings.HasPrefix(name, securePrefix)}
+// actingAttributes are those that the root clears the cookie with.
+func (a *Accounts) actingAttributes(name string) cookie.Attributes {
+	like := a.site.sessionCookie
+	return cookie.Attributes{
+		Path: "/", HTTPOnly: true, SameSite: cookie.SameSite(like.SameSite), Partitioned: like.Partitioned,
+		Secure: strings.HasPrefix(name, securePrefix) || like.Secure == pintle.SecureAlways,
+	}
 }
 
 // act is [pintle.Callbacks].Act.
 func (a *Accounts) act(ctx context.Context, q *pintle.ActingRequest) (*pintle.Session, error) {
-	f, err := a.heldActing(ctx, q.Request)
-	if err != nil {
+	held, err := a.heldActing(ctx, q.Request)
+	switch {
+	case err != nil:
 		return nil, err
+	case q.Ends:
+		return nil, cmp.Or(a.endAllActing(ctx, held), error(errActingEnded))
+	case len(held) == 0:
+		return nil, errActingEnded
+	case q.Session == nil:
+		return nil, nil // the session that the flow belongs to may come with the next request
 	}
-	s := q.Session
-	if s == nil || s.User.ID != f.payload.Operator || s.Authentication.Started.Unix() != f.payload.OperatorSince {
+	// Another site of the domain may have planted cookies beside the one of this browser.
+	i := slices.IndexFunc(held, func(f *flow) bool { return f.isOf(q.Session) })
+	if i < 0 {
 		return nil, errActingEnded
 	}
-	if q.Ends {
-		return nil, cmp.Or(a.endActing(ctx, f), error(errActingEnded))
-	}
+	f, s := held[i], q.Session
 	u, state, err := a.actedAs(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	if q.Enters && (!isSafe(q.Request) || q.Request.Header.Get("Upgrade") != "") {
-		if err := a.record(ctx, entry{
-			kind: actingRequest, userID: u.ID, actor: s.User.ID, detail: []string{detailSession, a.boxes.sessionHandle(s.User.ID, s.Authentication.Started)},
-		}); err != nil {
+		e := f.actingEntry(actingRequest)
+		e.detail = append(e.detail, detailSession, a.boxes.sessionHandle(s.User.ID, s.Authentication.Started))
+		if err := a.record(ctx, e); err != nil {
 			return nil, err
 		}
 	}
@@ -277,19 +317,42 @@ func (a *Accounts) act(ctx context.Context, q *pintle.ActingRequest) (*pintle.Se
 	return acted, nil
 }
 
-// heldActing returns the flow that the cookie of a request names. The error is errActingEnded if
-// that flow has ended, or if the cookie is not valid.
-func (a *Accounts) heldActing(ctx context.Context, r *http.Request) (*flow, error) {
-	name, held := a.actingCookie(r), &heldFlow{}
-	text, sent := cookie.Get(r.Header, name)
-	if !sent || a.boxes.cookies[name].Open(text, held) != nil {
-		return nil, errActingEnded
+// isOf reports whether a session is that of the operator in which the operator has begun to act.
+func (f *flow) isOf(s *pintle.Session) bool {
+	return s.User.ID == f.payload.Operator && s.Authentication.Started.Unix() == f.payload.OperatorSince
+}
+
+// actingEntry is what is recorded of a flow in which an operator acts.
+func (f *flow) actingEntry(kind string) entry {
+	return entry{kind: kind, userID: f.Subject, actor: f.payload.Operator, detail: []string{detailReason, f.payload.Reason}}
+}
+
+// maxActingCookies is how many cookies of one name are tried.
+const maxActingCookies = 16
+
+// heldActing returns the flows that the cookies of a request name and that have not ended. There
+// is one cookie, unless other sites of the domain have planted some.
+func (a *Accounts) heldActing(ctx context.Context, r *http.Request) (held []*flow, err error) {
+	name := a.actingCookie(r)
+	values, all := cookie.Values(r.Header, name, maxActingCookies)
+	if !all {
+		return nil, unavailable(fmt.Errorf("the request has more than %d cookies %s: another site of the domain has planted them", maxActingCookies, name))
 	}
-	f, err := a.findFlow(ctx, actingKind, hashOf(held.Token))
-	if isProblem(err, "link_expired") {
-		err = errActingEnded
+	for _, value := range values {
+		c := &heldFlow{}
+		if a.boxes.cookies[name].Open(value, c) != nil {
+			continue
+		}
+		f, err := a.findFlow(ctx, actingKind, hashOf(c.Token))
+		switch {
+		case isProblem(err, "link_expired"):
+		case err != nil:
+			return nil, err
+		default:
+			held = append(held, f)
+		}
 	}
-	return f, err
+	return held, nil
 }
 
 // actedAs returns the user of a flow and the state, if the operator may still act as the user. If
@@ -324,6 +387,15 @@ func (a *Accounts) endActing(ctx context.Context, f *flow) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	a.note(ctx, entry{kind: actingEnded, userID: f.Subject, actor: f.payload.Operator})
+	a.note(ctx, f.actingEntry(actingEnded))
 	return nil
+}
+
+// endAllActing is endActing for all flows of a browser.
+func (a *Accounts) endAllActing(ctx context.Context, held []*flow) error {
+	var errs []error
+	for _, f := range held {
+		errs = append(errs, a.endActing(ctx, f))
+	}
+	return errors.Join(errs...)
 }

@@ -576,7 +576,7 @@ func TestActingIsRecordedAndTold(t *testing.T) {
 			t.Errorf("three requests of a minute are several records: %q", got)
 		}
 		got = slices.Compact(got)
-		if want := []string{"acting_request ok ", "op_acting_begun begun ticket 7", "op_acting_begun ok ticket 7", "op_acting_ended ok "}; !slices.Equal(got, want) || requests != 3 {
+		if want := []string{"acting_request ok ticket 7", "op_acting_begun begun ticket 7", "op_acting_begun ok ticket 7", "op_acting_ended ok ticket 7"}; !slices.Equal(got, want) || requests != 3 {
 			t.Errorf("the activity has %q, and %d requests", got, requests)
 		}
 		own := d.browser().startSession(d.user, 0, "pwd")

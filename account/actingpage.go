@@ -38,15 +38,19 @@ func (a *Accounts) StopActing(w http.ResponseWriter, r *http.Request) (next stri
 // operator may be over.
 func (v *visit) stopActing() (next string, err error) {
 	name := v.actingCookie(v.r)
-	f, err := v.heldActing(v.ctx, v.r)
+	held, err := v.heldActing(v.ctx, v.r)
 	if err == nil {
-		next, err = f.payload.CallbackURL, v.endActing(v.ctx, f)
+		err = v.endAllActing(v.ctx, held)
 	}
-	if err != nil && !errors.Is(err, errActingEnded) {
+	if err != nil {
 		return "", asProblem(err)
+	}
+	if len(held) > 0 {
+		next = held[0].payload.CallbackURL
 	}
 	if _, sent := cookie.Get(v.r.Header, name); sent {
 		v.w.Header().Add("Set-Cookie", cookie.ClearLine(name, v.actingAttributes(name)))
+		changeUser(v.w)
 	}
 	return cmp.Or(next, "/"), nil
 }

@@ -327,7 +327,7 @@ func (a *Accounts) merge(e *accountstore.Event) (first bool) {
 	minute := e.At.Truncate(time.Minute)
 	id := func(subject, network string) string {
 		h := a.boxes.activityHash("merged", e.Kind, e.Outcome, e.UserID, e.Actor, subject, network,
-			e.Detail[detailProvider], e.Detail[detailCode], e.Detail[detailNumber], e.Detail[detailSession], e.Detail[detailFlow])
+			e.Detail[detailProvider], e.Detail[detailCode], e.Detail[detailNumber], e.Detail[detailSession], e.Detail[detailFlow], e.Detail[detailReason])
 		return eventID(minute, h[:16])
 	}
 	e.ID = id(string(e.Subject[:]), e.Detail[detailNetwork])

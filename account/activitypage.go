@@ -36,7 +36,12 @@ func ownEvent(e *accountstore.Event) *accountstore.Event {
 	if e.Actor == "" {
 		return &c
 	}
-	if e.Outcome == outcomeBegun {
+	hidden := outcomeBegun
+	if e.Kind == actingBegun {
+		// Without the record of the beginning no operator acts, and the one after it may be lost.
+		hidden = outcomeOK
+	}
+	if e.Outcome == hidden {
 		return nil
 	}
 	c.Actor, c.Detail = "support", nil

@@ -56,6 +56,13 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 	if cfg.Callbacks.Act != nil {
 		wrong("Config.Callbacks.Act is set: package account sets it, for operators who act as users")
 	}
+	// A page on which an operator acts could send what is meant for the user to another host of the
+	// domain, where the request is one of the operator: no host sees what the other was sent. The
+	// cookie of acting cannot go to the domain, since any host of it could then plant one.
+	if domain := cfg.Cookies.SessionToken.Domain; domain != "" && len(a.o.Acting.Roles) > 0 {
+		wrong("Options.Acting.Roles with Config.Cookies.SessionToken.Domain %q: on the other hosts of the domain, requests of a page on which "+
+			"an operator acts as a user would change the account of the operator: leave out the Domain or the Roles", domain)
+	}
 	if slices.ContainsFunc(cfg.Providers, isPasswords) {
 		wrong("a provider has the id %q, which is that of the passwords of this package: give yours another ID", providerID)
 	}

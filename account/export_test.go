@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -122,9 +123,9 @@ func ReadPicture(file []byte) *Picture { return readPicture(file) }
 
 // HeldActing is the id of the flow by which an operator acts in the browser of a request.
 func (a *Accounts) HeldActing(r *http.Request) (accountstore.Hash, error) {
-	f, err := a.heldActing(r.Context(), r)
-	if err != nil {
-		return accountstore.Hash{}, err
+	held, err := a.heldActing(r.Context(), r)
+	if err != nil || len(held) != 1 {
+		return accountstore.Hash{}, fmt.Errorf("the browser has %d cookies of operators who act: %w", len(held), err)
 	}
-	return f.ID, nil
+	return held[0].ID, nil
 }

@@ -106,10 +106,11 @@ type payload struct {
 	Accounts []string `json:"accounts,omitempty"`
 	Undoable []string `json:"undoable,omitempty"`
 
-	// Operator is the operator who acts as the user, and OperatorSince when the session of the
-	// operator began, in Unix seconds.
+	// Operator is the operator who acts as the user, OperatorSince when the session of the
+	// operator began, in Unix seconds, and Reason why the operator acts.
 	Operator      string `json:"operator,omitempty"`
 	OperatorSince int64  `json:"since,omitempty"`
+	Reason        string `json:"reason,omitempty"`
 }
 
 // A flow is a row with its payload.
@@ -252,6 +253,7 @@ type boxes struct {
 	tenant   string
 	payloads *sealed.Box
 	cookies  map[string]*sealed.Box // by the whole name of the cookie
+	acting   string                 // the cookie of an operator who acts as a user, without its prefix
 	totp     *totpBox
 	lists    *sealed.Box // of operators
 	keys     *sealed.Box // of secrets in forms
@@ -276,7 +278,9 @@ func newBoxes(cfg *pintle.Config) (*boxes, error) {
 	if err = b.newCursorBox(); err != nil {
 		return nil, err
 	}
-	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind, addressKind, undoKind, knownKind, actingKind} {
+	b.acting = cookie.ActingName(cfg.Cookies.SessionToken.Name, cfg.Cookies.SessionToken.Path, cfg.Tenant)
+	acting := kind{life: longestActing, cookie: b.acting}
+	for _, k := range []kind{signUpKind, resetKind, confirmKind, totpKind, addressKind, undoKind, knownKind, acting} {
 		for _, name := range []string{k.cookie, securePrefix + k.cookie} {
 			if b.cookies[name], err = b.of(name, k.life); err != nil {
 				return nil, err

@@ -75,6 +75,10 @@ func (a *Accounts) tokenRoles(ctx context.Context, userID string) ([]string, err
 // roles. It is [pintle.Auth.Require] as well, for requests without a session. Users without
 // a role get status 403, and status 503 if the store does not answer.
 //
+// While an operator acts as a user, the roles of the user count, but for those of [Acting].Roles and
+// of [Acting].Protected: a request to a handler that takes only such roles is rejected with status
+// 403 and the code "acting", whatever roles the user has got meanwhile.
+//
 // A role is compared as a whole. RequireRole panics without roles, or if one of them is
 // not a role.
 func (a *Accounts) RequireRole(next http.Handler, roles ...string) http.Handler {
@@ -82,11 +86,17 @@ func (a *Accounts) RequireRole(next http.Handler, roles ...string) http.Handler 
 		panic(fmt.Sprintf("account: RequireRole needs roles: %v", err))
 	}
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		has, err := a.Roles(r.Context(), pintle.SessionFrom(r.Context()))
+		s, enough := pintle.SessionFrom(r.Context()), roles
+		if s != nil && s.Actor != nil {
+			enough = slices.DeleteFunc(slices.Clone(roles), a.o.Acting.protects)
+		}
+		has, err := a.Roles(r.Context(), s)
 		switch {
 		case err != nil:
 			a.guardVisit(w, r).fail(unavailable(err))
-		case !slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(has, role) }):
+		case len(enough) == 0:
+			a.guardVisit(w, r).fail(problemOf("acting"))
+		case !slices.ContainsFunc(enough, func(role string) bool { return slices.Contains(has, role) }):
 			a.guardVisit(w, r).fail(problemOf("refused"))
 		default:
 			next.ServeHTTP(w, r)

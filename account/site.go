@@ -19,10 +19,11 @@ type site struct {
 	theme  pages.Theme
 
 	secureCookies pintle.SecureCookies
+	sessionCookie pintle.Cookie // of the configuration
 }
 
 func newSite(cfg *pintle.Config) (*site, error) {
-	s := &site{base: "/auth", pages: map[string]*page.Pages{}, theme: cfg.Theme, secureCookies: cfg.SecureCookies}
+	s := &site{base: "/auth", pages: map[string]*page.Pages{}, theme: cfg.Theme, secureCookies: cfg.SecureCookies, sessionCookie: cfg.Cookies.SessionToken}
 	if cfg.URL != "" {
 		u, err := url.Parse(cfg.URL)
 		if err != nil {

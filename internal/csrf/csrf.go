@@ -14,6 +14,7 @@ package csrf
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
 	"strings"
@@ -56,6 +57,17 @@ func (t Tokens) Parse(cookieValue string) (token string, ok bool) {
 		return "", false
 	}
 	return token, true
+}
+
+// Bound returns what a form repeats instead of a token, so that it is rejected once the value that
+// it is bound to has changed. The token itself is not in the result. Without a value it is the
+// token.
+func Bound(token, value string) string {
+	if token == "" || value == "" {
+		return token
+	}
+	sum := sha256.Sum256([]byte(token + "|" + value)) // no token has a bar
+	return hex.EncodeToString(sum[:])
 }
 
 // Verify reports whether the token of a request's body equals the one of its
