@@ -863,10 +863,13 @@ func (a *Auth) Texts(r *http.Request) pages.Texts {
 // A browser without a token gets one by a cookie on w, and a page with a token must
 // be kept out of shared caches: call CSRFToken before the response is written. The
 // token stays good until the browser is closed. It is not a secret from the page's
-// own scripts, and must not be given to another site.
+// own scripts, and must not be given to another site. When an operator begins to act as a
+// user in the browser, or stops, there is another token: forms of pages that were loaded before
+// are meant for the user of before, and are rejected.
 //
 // It protects the routes of Pintle only. For forms that post to the host's own
-// handlers use [http.CrossOriginProtection].
+// handlers use [http.CrossOriginProtection]. A handler that must reject such forms of before
+// compares the field with the result of CSRFToken, in constant time.
 func (a *Auth) CSRFToken(w http.ResponseWriter, r *http.Request) (string, error) {
 	x, fault := a.inner(r, actionCSRF)
 	if fault != nil {

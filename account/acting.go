@@ -106,8 +106,8 @@ func hasOne(has, of []string) bool {
 
 // ActOptions are the details of [Operators.ActAs].
 type ActOptions struct {
-	// Reason is why the operator acts, in 3 to 500 characters. It is recorded, and the user
-	// does not see it.
+	// Reason is why the operator acts, in 3 to 500 characters. Each record of the acting has it,
+	// and the user does not see it.
 	Reason string
 
 	// For is how long the operator acts. Zero, and more than [Acting].MaxAge, mean that time.
@@ -140,8 +140,14 @@ type ActOptions struct {
 // account, [Accounts.Do], and the methods of [pintle.Auth] that do so, fail with the code
 // "acting". What else an operator may not do, the application decides by
 // [pintle.Session].Actor. The beginning, the end, and each request that may change something are
-// in the activity. If the beginning, or such a request, cannot be recorded, it does not happen.
-// The user receives a mail; [Notices].Off leaves it out.
+// in the activity, with the reason. If the beginning, or such a request, cannot be recorded, it
+// does not happen. Requests are recorded by [pintle.Auth.Load] and [pintle.Auth.Require] alone:
+// what a handler outside of them changes is in no record. The user sees the records without the
+// reason, and receives a mail; [Notices].Off leaves the mail out.
+//
+// The answer has the header Clear-Site-Data, so that the browser keeps no page of the operator,
+// and Cache-Control. Forms of Pintle that were loaded before are rejected, and forms of the
+// application are if they check [pintle.Auth.CSRFToken].
 //
 // The handler must protect itself against requests forged by other sites.
 func (o *Operators) ActAs(w http.ResponseWriter, r *http.Request, userID string, c ActOptions) error {

@@ -15,7 +15,8 @@ import (
 // stopActingRoute is the form that ends acting. The root lets it through.
 const stopActingRoute = "stop-acting"
 
-// StopActing ends that an operator acts as a user in the browser of r, and clears its cookie on w.
+// StopActing ends that an operator acts as a user in the browser of r, and clears its cookie on w,
+// with the header Clear-Site-Data, so that the browser keeps no page of the user.
 // next is the ReturnTo of [ActOptions], and "/" if nobody acts. It does what the form of the
 // banner does, for an application with a form of its own: call it before the response is
 // written. The error has [CodeUnavailable] if the store does not answer.

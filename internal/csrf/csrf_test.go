@@ -140,3 +140,20 @@ func BenchmarkParse(b *testing.B) {
 		tokens.Parse(value)
 	}
 }
+
+// AT-105: a form that repeats the token of another value is rejected.
+func TestABoundTokenBelongsToItsValue(t *testing.T) {
+	tokens := csrf.New(tokenhash.New(k))
+	token, _ := tokens.Generate()
+	of := map[string]string{}
+	for _, value := range []string{"", "grant", "another grant"} {
+		bound := csrf.Bound(token, value)
+		if before, same := of[bound]; same || !tokens.Verify(csrf.Bound(token, value), bound) {
+			t.Errorf("the token of %q is %q, as that of %q", value, bound, before)
+		}
+		of[bound] = value
+	}
+	if _, plain := of[token]; !plain || csrf.Bound("", "grant") != "" {
+		t.Error("a token without a value is changed, or a missing token is made")
+	}
+}
