@@ -32,11 +32,17 @@ type Page struct {
 // New returns a browser without cookies.
 func New(t testing.TB) *Browser {
 	t.Helper()
+	return Over(t, http.DefaultTransport)
+}
+
+// Over returns a browser without cookies whose requests go over a transport of the test.
+func Over(t testing.TB, transport http.RoundTripper) *Browser {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Browser{t, &http.Client{Jar: jar, Timeout: answerTimeout}}
+	return &Browser{t, &http.Client{Jar: jar, Timeout: answerTimeout, Transport: transport}}
 }
 
 // Get opens a page.

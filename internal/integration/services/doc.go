@@ -1,5 +1,6 @@
 // Package services starts real servers for tests: PostgreSQL, MariaDB, Redis and a
-// Redis Cluster, a server of MongoDB's protocol, an OpenLDAP directory, Chromium.
+// Redis Cluster, a server of MongoDB's protocol, an OpenLDAP directory, nginx, Caddy,
+// Chromium.
 //
 // Every server listens on a free loopback port, keeps its files in a temporary
 // directory and ends with the test that started it. Databases come from one server

@@ -15,11 +15,13 @@ import (
 
 // debianPackage names the package of a program that is missing.
 var debianPackage = map[string]string{
+	"caddy":              "caddy",
 	"chromium":           "chromium",
 	"initdb":             "postgresql",
 	"ldapadd":            "ldap-utils",
 	"mariadb-install-db": "mariadb-server",
 	"mariadbd":           "mariadb-server",
+	"nginx":              "nginx",
 	"postgres":           "postgresql",
 	"redis-cli":          "redis-tools",
 	"redis-server":       "redis-server",
