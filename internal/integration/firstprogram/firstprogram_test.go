@@ -1,5 +1,6 @@
-// Package firstprogram_test follows the README from an empty directory to a user who
-// is signed in with an identity provider of another project.
+// Package firstprogram_test follows the README and the tutorial from an empty directory
+// to a user who is signed in: with an identity provider of another project, with a
+// password, and with what GitHub documents that it answers.
 package firstprogram_test
 
 import (
@@ -49,8 +50,7 @@ func TestTheFirstProgramOfTheReadmeSignsAUserIn(t *testing.T) {
 		case strings.HasPrefix(line, "go run"):
 			line = "go build -o app ."
 		case strings.HasPrefix(line, "go get"):
-			// The commit under test stands for the release.
-			line = "go mod edit -require github.com/pintleauth/pintle@v0.0.0 -replace github.com/pintleauth/pintle=" + absolute(t, root) + "\ngo mod tidy"
+			line = getThisCommit(t)
 		case strings.HasPrefix(line, "export AUTH_SSO_ISSUER="):
 			line = "export AUTH_SSO_ISSUER=" + issuer
 		case strings.HasPrefix(line, "export AUTH_SSO_ID="):
@@ -80,7 +80,7 @@ func between(t *testing.T, text, from, to string) string {
 	_, rest, ok := strings.Cut(text, from)
 	found, _, end := strings.Cut(rest, to)
 	if !ok || !end {
-		t.Fatalf("the README has nothing between %q and %q", from, to)
+		t.Fatalf("the document has nothing between %q and %q", from, to)
 	}
 	return found
 }
@@ -95,6 +95,13 @@ func indented(text string) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// getThisCommit returns the commands that stand for go get: they take the commit under
+// test for the release.
+func getThisCommit(t *testing.T) string {
+	t.Helper()
+	return "go mod edit -require github.com/pintleauth/pintle@v0.0.0 -replace github.com/pintleauth/pintle=" + absolute(t, root) + "\ngo mod tidy"
 }
 
 func absolute(t *testing.T, dir string) string {
