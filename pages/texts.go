@@ -13,8 +13,8 @@ type Texts struct {
 	Dir string
 
 	// Site is what the texts call the site. In Config.Languages, empty means that
-	// of Config.Texts; there it means the host of the site, for example
-	// app.example.com.
+	// of Config.Texts; there it means [Theme].SiteName, and without that the host of
+	// the site, for example app.example.com.
 	Site string
 
 	// LogoAlt describes [Theme].Logo: "Logo".

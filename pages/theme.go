@@ -5,9 +5,18 @@ type Theme struct {
 	// ColorScheme is [Light], [Dark] or [Auto]. Empty means Auto.
 	ColorScheme ColorScheme
 
+	// SiteName is what the pages and mails call the site in every language, for
+	// example "Bird Shop". [Texts].Site replaces it in one language. It is one line.
+	// Empty means the host of the site.
+	SiteName string
+
 	// Logo is the URL of an image above the heading of every page: an absolute
-	// one, a path of this site such as "/logo.svg", or a data: URL.
+	// one, a path of this site such as "/logo.svg", or a data: URL. Empty means none.
 	Logo string
+
+	// DarkLogo is the URL of the image that dark pages have in the place of Logo. Empty
+	// means Logo. It needs Logo.
+	DarkLogo string
 
 	// BrandColor is the CSS colour of buttons, in mails too. It must be opaque.
 	// Empty means #346df1.

@@ -24,6 +24,7 @@ func New(t Theme, texts Texts) (*Pages, error) {
 		return nil, err
 	}
 	texts = texts.complete()
+	texts.Site = cmp.Or(texts.Site, t.SiteName)
 	if err := texts.check(); err != nil {
 		return nil, err
 	}

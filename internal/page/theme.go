@@ -32,6 +32,7 @@ var sheet = template.CSS(strings.TrimSpace(sheetText)) //nolint:gosec // embedde
 type theme struct {
 	ColorScheme pages.ColorScheme
 	Logo        image
+	DarkLogo    darkLogo
 	style       template.CSS
 	css         template.CSS // of the host
 	brand, text color.Color
@@ -75,11 +76,60 @@ func (t Theme) Colors() (brand, text color.Color, err error) {
 }
 
 // sources is what the theme needs in img-src.
-func (t theme) sources() []string {
-	if t.Logo.source == "" {
-		return nil
+func (t theme) sources() (all []string) {
+	for _, logo := range []image{t.Logo, t.DarkLogo.image} {
+		if logo.source != "" {
+			all = append(all, logo.source)
+		}
 	}
-	return []string{t.Logo.source}
+	return all
+}
+
+// darkLogo is the logo of pages that are dark in browsers that prefer it.
+type darkLogo struct {
+	image
+	Srcset template.Srcset
+}
+
+// srcset returns a URL as the only candidate of a srcset attribute, in which white space
+// and a comma at the end would end the URL.
+//
+// https://html.spec.whatwg.org/multipage/images.html#parsing-a-srcset-attribute
+func srcset(logo image) template.Srcset {
+	candidate := strings.ReplaceAll(string(logo.Src), " ", "%20")
+	if before, cut := strings.CutSuffix(candidate, ","); cut {
+		candidate = before + "%2C"
+	}
+	return template.Srcset(candidate) //nolint:gosec // its scheme was checked
+}
+
+// resolveLogos returns the logo of the pages, and the one for browsers that prefer dark pages
+// where the pages follow the browser.
+func (t Theme) resolveLogos() (logo image, dark darkLogo, err error) {
+	if t.Logo == "" {
+		if t.DarkLogo != "" {
+			return logo, dark, errors.New("page: theme dark logo: set Logo, which light pages have, too")
+		}
+		return logo, dark, nil
+	}
+	if logo, err = parseImage(t.Logo); err != nil {
+		return logo, dark, fmt.Errorf("page: theme logo: %w", err)
+	}
+	if t.DarkLogo == "" {
+		return logo, dark, nil
+	}
+	other, err := parseImage(t.DarkLogo)
+	if err != nil {
+		return logo, dark, fmt.Errorf("page: theme dark logo: %w", err)
+	}
+	switch t.ColorScheme {
+	case pages.Light:
+	case pages.Dark:
+		logo = other
+	default:
+		dark = darkLogo{other, srcset(other)}
+	}
+	return logo, dark, nil
 }
 
 func (t Theme) resolve() (theme, error) {
@@ -92,11 +142,7 @@ func (t Theme) resolve() (theme, error) {
 	default:
 		errScheme = fmt.Errorf("page: theme colour scheme %.20q: use light, dark or auto", t.ColorScheme)
 	}
-	if t.Logo != "" {
-		if resolved.Logo, errLogo = parseImage(t.Logo); errLogo != nil {
-			errLogo = fmt.Errorf("page: theme logo: %w", errLogo)
-		}
-	}
+	resolved.Logo, resolved.DarkLogo, errLogo = t.resolveLogos()
 	if resolved.css, errCSS = parseCSS(t.CSS); errCSS != nil {
 		errCSS = fmt.Errorf("page: theme: %w", errCSS)
 	}

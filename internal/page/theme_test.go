@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"html"
 	"strings"
 	"testing"
 
@@ -30,6 +31,9 @@ func TestNewRefusesAThemeItCannotUse(t *testing.T) {
 		{"style sheet that browsers read in another way", page.Theme{CSS: "p{}\x00"}, "CSS"},
 		{"style sheet that is no UTF-8", page.Theme{CSS: "p{}\xff"}, "CSS"},
 		{"logo that is no URL", page.Theme{Logo: "https://a b/"}, "not a URL"},
+		{"script as dark logo", page.Theme{Logo: "/l.svg", DarkLogo: "javascript:alert(1)"}, "dark logo"},
+		{"dark logo alone", page.Theme{DarkLogo: "/d.svg"}, "set Logo"},
+		{"name of two lines", page.Theme{SiteName: "Bird\nShop"}, "one line"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,5 +73,61 @@ func TestThemeReachesThePage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A site has one name in all languages, unless the texts of one have another.
+func TestPagesAndMailsCallTheSiteByTheNameOfTheTheme(t *testing.T) {
+	for _, tt := range []struct{ theme, texts, want string }{
+		{"Bird Shop", "", "Bird Shop"}, {"Bird Shop", "Vogelladen", "Vogelladen"}, {"", "", "app.example"},
+	} {
+		p := newPages(t, page.Theme{SiteName: tt.theme}, page.Texts{Site: tt.texts})
+		for name, got := range everyPage(p) {
+			if !strings.Contains(string(got.Body), " · "+tt.want+"</title>") {
+				t.Errorf("the theme has %q and the texts %q: the title of %s does not name %q", tt.theme, tt.texts, name, tt.want)
+			}
+		}
+		subject, _, _, err := p.SignInMail("https://app.example/x")
+		if err != nil || subject != "Sign in to "+tt.want {
+			t.Errorf("the subject of the mail is %q, %v", subject, err)
+		}
+	}
+}
+
+func TestDarkPagesHaveTheirOwnLogo(t *testing.T) {
+	const light, dark = "/light.svg", "https://cdn.example/dark.svg?a=1&b=2"
+	drawn := "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1 1'/>,"
+	for _, tt := range []struct {
+		scheme     string
+		theme      page.Theme
+		want, lack []string
+		images     string
+	}{
+		{"auto", page.Theme{Logo: light, DarkLogo: dark}, []string{
+			`<picture><source media="(prefers-color-scheme: dark)" srcset="https://cdn.example/dark.svg?a=1&b=2"><img class="logo" src="/light.svg" alt="Logo"></picture>`,
+		}, nil, "'self' https://cdn.example"},
+		{"light", page.Theme{ColorScheme: "light", Logo: light, DarkLogo: dark}, []string{`<img class="logo" src="/light.svg"`}, []string{"<picture", "dark.svg"}, "'self'"},
+		{"dark", page.Theme{ColorScheme: "dark", Logo: light, DarkLogo: dark}, []string{`<img class="logo" src="https://cdn.example/dark.svg?a=1&b=2"`}, []string{"<picture", "light.svg"}, "'self' https://cdn.example"},
+		{"one for both", page.Theme{Logo: light}, []string{`<img class="logo" src="/light.svg"`}, []string{"<picture"}, "'self'"},
+		{"a drawing", page.Theme{Logo: light, DarkLogo: drawn}, []string{
+			`srcset="data:image/svg+xml,<svg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%201%201'/>%2C"`,
+		}, nil, "'self' data:"},
+	} {
+		for name, p := range everyPage(newPages(t, tt.theme, page.Texts{})) {
+			body := html.UnescapeString(string(p.Body))
+			for _, want := range tt.want {
+				if !strings.Contains(body, want) {
+					t.Errorf("%s: %s page lacks %s", tt.scheme, name, want)
+				}
+			}
+			for _, other := range tt.lack {
+				if strings.Contains(body, other) {
+					t.Errorf("%s: %s page has %s", tt.scheme, name, other)
+				}
+			}
+			if got, _ := directive(p, "img-src"); name != "settings" && strings.Join(got, " ") != tt.images {
+				t.Errorf("%s: img-src of %s is %q, want %q", tt.scheme, name, got, tt.images)
+			}
+		}
 	}
 }
