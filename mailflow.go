@@ -1,6 +1,7 @@
 package pintle
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -151,6 +152,9 @@ func (p *Email) accepts(identifier string) error {
 	return nil
 }
 
+// lifetime is how long a link works.
+func (f *mailFlow) lifetime() time.Duration { return cmp.Or(f.email.MaxAge, defaultMailAge) }
+
 // compose makes the link, what is stored of it, and the message.
 func (f *mailFlow) compose(x *exchange, identifier string) (*Message, *Verification, error) {
 	generate := f.email.GenerateToken
@@ -161,14 +165,11 @@ func (f *mailFlow) compose(x *exchange, identifier string) (*Message, *Verificat
 	if err != nil {
 		return nil, nil, fmt.Errorf("Email.GenerateToken: %w", err)
 	}
-	maxAge := f.email.MaxAge
-	if maxAge == 0 {
-		maxAge = defaultMailAge
-	}
+	maxAge := f.lifetime()
 	expires := time.Now().Add(maxAge).UTC().Truncate(time.Millisecond)
 	link := query.Append(x.callbackRoute(f.id), "callbackUrl", x.callbackText, "token", token, "email", identifier)
 	pages := x.pages()
-	subject, text, html, err := pages.SignInMail(link)
+	subject, text, html, err := pages.SignInMail(link, maxAge)
 	if err != nil {
 		return nil, nil, err
 	}

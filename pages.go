@@ -153,7 +153,7 @@ func (x *exchange) verifyRequestPage() error {
 		}
 		return x.redirect(withQuery(own, raw))
 	}
-	return x.show(x.pages().VerifyRequest(x.pageSite()))
+	return x.show(x.pages().VerifyRequest(page.VerifyRequestData{Site: x.pageSite()}))
 }
 
 func (x *exchange) errorPage() error {

@@ -59,6 +59,10 @@ type Texts struct {
 	// SignUp links to pintle.Pages.SignUp: "Create an account".
 	SignUp string
 
+	// LastUsed stands below the provider that was used last in this browser: "You signed
+	// in this way last time."
+	LastUsed string
+
 	// Words translates words of the configuration, which are its keys: names of
 	// providers, and labels, placeholders and titles of a field. Words that
 	// are not in it are shown unchanged. The defaults of the configuration are
@@ -272,6 +276,19 @@ type Texts struct {
 	// MailIgnore is for people who did not ask for the mail: "If you did not ask
 	// for this mail, you can ignore it."
 	MailIgnore string
+
+	// LinkLifetime says in mails, and on the page that a mail is on its way, how long a link
+	// works; %s is a number of Minutes, Hours or Days: "The link works for %s."
+	LinkLifetime string
+
+	// Minutes, Hours and Days are the numbers of them in LinkLifetime, by the plural category
+	// that Unicode gives the number in the language: "one" ("%s minute") and "other" ("%s
+	// minutes") in English. %s is the number, which a category for one number may leave
+	// out. There is always "other", which stands in for a category that is missing. In a
+	// language that package translation does not have, 1 is "one", and all else "other".
+	//
+	// https://www.unicode.org/cldr/charts/latest/supplemental/language_plural_rules.html
+	Minutes, Hours, Days map[string]string
 
 	// Account is about the pages and mails of package account.
 	Account AccountTexts

@@ -36,6 +36,10 @@ type Data struct {
 	// "en" and "ltr".
 	Lang, Dir string
 
+	// Lifetime says how long the link works. Empty leaves it out. The plain text, whose
+	// form is that of Auth.js, does not have it.
+	Lifetime string
+
 	Texts Texts
 }
 
@@ -70,6 +74,7 @@ type view struct {
 	Host              template.HTML
 	Href              template.HTMLAttr
 	Texts             Texts
+	Lifetime          string
 }
 
 // Render writes the mail. It rejects a URL that is not an absolute http or
@@ -87,7 +92,7 @@ func Render(d Data) (subject, text, html string, err error) {
 		return "", "", "", errSite
 	}
 	v := d.look()
-	v.Host, v.Texts, v.Href = spelled(cmp.Or(d.Site, host)), texts, hrefOf(d.URL)
+	v.Host, v.Texts, v.Href, v.Lifetime = spelled(cmp.Or(d.Site, host)), texts, hrefOf(d.URL), d.Lifetime
 	v.Before, v.After, _ = strings.Cut(texts.Heading, "%s")
 	var body bytes.Buffer
 	if err := htmlTemplate.Execute(&body, v); err != nil {

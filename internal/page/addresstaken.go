@@ -52,7 +52,7 @@ func (p *Pages) AddressTaken(d AddressTakenData) Page {
 			leaving = append(leaving, provider)
 		}
 	}
-	providers, tiles := p.providerViews(leaving)
+	providers, tiles := p.providerViews(&SignInData{Providers: leaving})
 	view := addressTakenView{
 		frame: p.frame(d.Site, "address-taken", p.texts.AddressTakenHeading, tileStyles(tiles)...),
 		Email: d.Email, OtherSignInURL: d.OtherSignInURL, Action: d.Action, CSRFToken: d.CSRFToken, CallbackURL: d.CallbackURL,

@@ -185,7 +185,7 @@ func pagesWith(t testing.TB, place, s string) map[string]page.Page {
 			Site: site, Action: at("action", "/auth/initiate/acme"), Target: at("target", "https://app.example/"), CSRFToken: at("csrf token", "abc"),
 			User: at("user", "Alice"), Provider: at("provider name", "Acme"),
 		}),
-		"verify-request": p.VerifyRequest(site),
+		"verify-request": p.VerifyRequest(page.VerifyRequestData{Site: site}),
 		"error":          p.Error(site, at("error code", "x")),
 		"denied":         p.Error(site, "AccessDenied"),
 	}
@@ -241,7 +241,7 @@ func TestNoValueChangesTheStructureOfAPage(t *testing.T) {
 
 // The test above is worth nothing if the skeleton does not see what was added.
 func TestSkeletonNoticesMarkup(t *testing.T) {
-	body := string(newPages(t, page.Theme{}, page.Texts{}).VerifyRequest(site).Body)
+	body := string(newPages(t, page.Theme{}, page.Texts{}).VerifyRequest(page.VerifyRequestData{Site: site}).Body)
 	clean := skeleton(t, body)
 	for _, added := range []string{`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<p onclick="x">`, `<style>p{}</style>`} {
 		if slices.Equal(skeleton(t, strings.Replace(body, "<h1>", added+"<h1>", 1)), clean) {

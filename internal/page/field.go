@@ -59,12 +59,16 @@ func AllowedAttribute(name string) bool {
 type fieldView struct {
 	ID, Name, Label, Type string
 	Attributes            template.HTMLAttr
+
+	// Show is the label of a box that shows what was typed, of a password.
+	Show string
 }
 
 // wordAttributes are those that people read or hear.
 var wordAttributes = []string{"placeholder", "title", "aria-label", "aria-description"}
 
-func (f Field) view(providerID string, texts *Texts) fieldView {
+// view makes the input of a form; own are attributes that the page sets.
+func (f Field) view(providerID string, texts *Texts, own map[string]string) fieldView {
 	attributes := map[string]string{"type": "text"}
 	for name, value := range f.Attributes {
 		// HTML does not tell "Required" from "required".
@@ -77,9 +81,8 @@ func (f Field) view(providerID string, texts *Texts) fieldView {
 			attributes[name] = texts.word(value)
 		}
 	}
-	if !slices.Contains(inputTypes, attributes["type"]) {
-		attributes["type"] = "text"
-	}
+	attributes["type"] = f.kind()
+	maps.Copy(attributes, own)
 	if _, set := attributes["autocomplete"]; !set {
 		if guess := guessAutocomplete(f.Name, attributes["type"]); guess != "" {
 			attributes["autocomplete"] = guess
@@ -93,6 +96,68 @@ func (f Field) view(providerID string, texts *Texts) fieldView {
 		Attributes: writeAttributes(attributes),
 	}
 	return view
+}
+
+// attribute is the value of an attribute as the host has set it, and whether it has.
+func (f Field) attribute(name string) (value string, set bool) {
+	for own, value := range f.Attributes {
+		if strings.EqualFold(own, name) {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// kind is the type of the input.
+func (f Field) kind() string {
+	kind, _ := f.attribute("type")
+	if kind = strings.ToLower(kind); slices.Contains(inputTypes, kind) {
+		return kind
+	}
+	return "text"
+}
+
+// has reports whether a boolean attribute is on.
+func (f Field) has(name string) bool {
+	value, set := f.attribute(name)
+	return set && !strings.EqualFold(value, "false")
+}
+
+// takesFocus reports whether the host has put the focus on the field.
+func (f Field) takesFocus() bool { return f.has("autofocus") }
+
+// isTyped reports whether the field is empty text, which a user has to type.
+func (f Field) isTyped() bool {
+	value, _ := f.attribute("value")
+	return value == "" && !f.has("disabled") && !f.has("readonly") && slices.Contains([]string{"email", "number", "password", "search", "tel", "text", "url"}, f.kind())
+}
+
+// namesUser reports whether users name themselves in the field. Its value may be shown again:
+// it is no secret.
+func (f Field) namesUser() bool {
+	if !slices.Contains([]string{"email", "tel", "text"}, f.kind()) || !f.isTyped() {
+		return false
+	}
+	autocomplete, set := f.attribute("autocomplete")
+	if !set {
+		autocomplete = guessAutocomplete(f.Name, f.kind())
+	}
+	words := strings.Fields(strings.ToLower(autocomplete))
+	return slices.Contains(words, "username") || slices.Contains(words, "email")
+}
+
+// UserField returns the name of the field of a form in which users name themselves, or "" if
+// there is none.
+func (p Provider) UserField() string {
+	switch p.Kind {
+	case Email:
+		return "email"
+	case Credentials:
+		if i := slices.IndexFunc(p.Fields, Field.namesUser); i >= 0 {
+			return p.Fields[i].Name
+		}
+	}
+	return ""
 }
 
 // guessAutocomplete lets password managers fill forms whose author did not

@@ -226,10 +226,14 @@ type formBuilder struct {
 	texts   *Texts
 	uses    map[string]int
 	focused bool
+	stands  bool   // one button stands out already: a page asks for one thing
 	all     []Form // that were made
 }
 
 func (b *formBuilder) form(f Form) formView {
+	if f.Secondary = f.Secondary || b.stands; !f.Secondary {
+		b.stands = true
+	}
 	b.all = append(b.all, f)
 	v := formView{Form: f, T: b.texts, CSRFToken: b.page.CSRFToken}
 	for _, in := range f.Inputs {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -101,10 +102,17 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 			Providers: []page.Provider{oauth("azure-ad", "Azure Active Directory", page.Style{BrandColor: "#0072c6"}), fields, passkey},
 		}),
 		"signin-rtl": arabic.SignIn(page.SignInData{Site: site, CSRFToken: csrf, Providers: []page.Provider{github, company, mail, password}, Error: "CredentialsSignin"}),
-		"signout":    light.SignOut(signOut),
-		"verify":     light.VerifyRequest(site),
-		"confirm":    dark.ConfirmLink(link),
-		"continue":   light.Continue(page.ContinueData{Site: site, Action: "https://app.example/auth/callback/apple", Fields: []page.HiddenField{{Name: "code", Value: "0123"}}}),
+		"signin-used": light.SignIn(page.SignInData{
+			Site: site, CSRFToken: csrf, Providers: []page.Provider{mail, github, google}, LastUsed: "google", Typed: page.Typed{Provider: "email", Value: "bob@example.test"},
+		}),
+		"verify-again": dark.VerifyRequest(page.VerifyRequestData{
+			Site: site, CSRFToken: csrf, Address: "alice@example.test", Lifetime: 24 * time.Hour,
+			Action: "https://app.example/auth/signin/email", CallbackURL: "https://app.example/after", SentAgain: true,
+		}),
+		"signout":  light.SignOut(signOut),
+		"verify":   light.VerifyRequest(page.VerifyRequestData{Site: site}),
+		"confirm":  dark.ConfirmLink(link),
+		"continue": light.Continue(page.ContinueData{Site: site, Action: "https://app.example/auth/callback/apple", Fields: []page.HiddenField{{Name: "code", Value: "0123"}}}),
 		"native": light.Native(page.NativeData{
 			Site: site, CSRFToken: csrf, Application: "Desktop", User: "Alice", Action: "https://app.example/auth/native/authorize",
 			Fields: []page.HiddenField{{Name: "client_id", Value: "desktop"}, {Name: "redirect_uri", Value: "http://127.0.0.1:50000/in"}},

@@ -1,7 +1,5 @@
 package page
 
-import "net/http"
-
 // notice is a page with a message and at most one button.
 type notice struct {
 	root    string // class of the page
@@ -28,15 +26,4 @@ func (p *Pages) notice(site Site, status int, n notice) Page {
 		Alert:  n.root == "error",
 	}
 	return render(noticeTemplate, status, &view, policy{styles: view.Styles, images: p.theme.sources(), hasForm: site.Acting != nil})
-}
-
-// VerifyRequest returns the page after the request for a sign-in mail. It is
-// the same whether or not there is an account.
-func (p *Pages) VerifyRequest(site Site) Page {
-	return p.notice(site, http.StatusOK, notice{
-		root:    "verify-request",
-		Icon:    "mail",
-		Heading: p.texts.VerifyRequestHeading,
-		Text:    p.texts.VerifyRequestText,
-	})
 }

@@ -71,16 +71,17 @@ type Page struct {
 var html embed.FS
 
 var (
-	signInTemplate       = parse("signin.html")
-	signOutTemplate      = parse("signout.html")
-	noticeTemplate       = parse("notice.html")
-	confirmLinkTemplate  = parse("confirmlink.html")
-	nativeTemplate       = parse("native.html")
-	continueTemplate     = parse("continue.html")
-	addressTakenTemplate = parse("addresstaken.html")
-	replaceTemplate      = parse("replace.html")
-	formTemplate         = parse("form.html")
-	settingsTemplate     = parse("form.html", "html/settings.html")
+	signInTemplate        = parse("signin.html")
+	signOutTemplate       = parse("signout.html")
+	noticeTemplate        = parse("notice.html")
+	verifyRequestTemplate = parse("verifyrequest.html")
+	confirmLinkTemplate   = parse("confirmlink.html")
+	nativeTemplate        = parse("native.html")
+	continueTemplate      = parse("continue.html")
+	addressTakenTemplate  = parse("addresstaken.html")
+	replaceTemplate       = parse("replace.html")
+	formTemplate          = parse("form.html")
+	settingsTemplate      = parse("form.html", "html/settings.html")
 )
 
 func parse(name string, further ...string) *template.Template {

@@ -28,6 +28,13 @@ type SignInData struct {
 	// query of the request.
 	Email string
 
+	// Typed is what the user has typed into a form before.
+	Typed Typed
+
+	// LastUsed is the id of the provider that was used last in this browser. The
+	// page marks it, if it shows it.
+	LastUsed string
+
 	// Error is the code in the query of the request, which may be anything.
 	// Empty shows no error.
 	Error string
@@ -43,6 +50,13 @@ type SignInData struct {
 	ForgotPasswordURL, SignUpURL string
 }
 
+// Typed is what a user typed into the field of a form that names them, so that they need
+// not type it again. It is never a password.
+type Typed struct{ Provider, Value string }
+
+// MaxTyped is the length of the longest value that a page shows again, in bytes.
+const MaxTyped = maxEmail
+
 // maxEmail is longer than any address that can be delivered to.
 //
 // https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1
@@ -56,7 +70,6 @@ type signInView struct {
 	Providers   []providerView
 	CSRFToken   string
 	CallbackURL string
-	Email       string
 	SignUpURL   string
 }
 
@@ -69,13 +82,18 @@ type providerView struct {
 	Autofocus bool
 	Tile      *tile
 	Inputs    []fieldView
+	Email     string // in the field of an e-mail provider
+
+	// Primary is the one button that stands out. LastUsed marks the provider that was
+	// used last in this browser.
+	Primary, LastUsed bool
 
 	ForgotPasswordURL string
 }
 
 // SignIn returns the page on which people choose how to sign in.
 func (p *Pages) SignIn(d SignInData) Page {
-	providers, tiles := p.providerViews(d.Providers)
+	providers, tiles := p.providerViews(&d)
 	view := signInView{
 		frame:       p.frame(d.Site, "signin", p.texts.SignInHeading, tileStyles(tiles)...),
 		Error:       p.texts.signInError(d.Error, d.Detail),
@@ -86,9 +104,6 @@ func (p *Pages) SignIn(d SignInData) Page {
 		SignUpURL:   d.SignUpURL,
 	}
 	view.Lead = fill(p.texts.SignInLead, view.Name)
-	if len(d.Email) <= maxEmail {
-		view.Email = d.Email
-	}
 	if first := slices.IndexFunc(providers, func(v providerView) bool { return v.Kind == Credentials }); first >= 0 {
 		providers[first].ForgotPasswordURL = d.ForgotPasswordURL
 	}
@@ -99,23 +114,33 @@ func (p *Pages) SignIn(d SignInData) Page {
 			policy.images = append(policy.images, t.Logo.source)
 		}
 	}
-	for _, provider := range view.Providers {
-		if provider.Kind == WebAuthn {
-			view.Script, policy.script, policy.connects = passkeyScript, passkeyScript, true
-		}
+	if slices.ContainsFunc(providers, func(v providerView) bool { return v.Kind == WebAuthn }) {
+		policy.script, policy.connects = passkeyScript, true
 	}
+	if slices.ContainsFunc(providers, providerView.hasPassword) {
+		policy.script += showScript
+	}
+	view.Script = policy.script
 	return render(signInTemplate, statusOf(d.Error, d.Detail), &view, policy)
 }
 
-func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
+// hasPassword reports whether the form has a field whose value can be shown.
+func (v providerView) hasPassword() bool {
+	return slices.ContainsFunc(v.Inputs, func(in fieldView) bool { return in.Show != "" })
+}
+
+func (p *Pages) providerViews(d *SignInData) ([]providerView, []*tile) {
+	shown := slices.DeleteFunc(slices.Clone(d.Providers), func(p Provider) bool { return !p.shown() })
+	focused, field := focus(shown, d)
+	primary := primary(shown, d.LastUsed)
 	var views []providerView
 	var tiles []*tile
 	submits := 0
-	for _, provider := range providers {
-		if !provider.shown() {
-			continue
+	for i, provider := range shown {
+		view := providerView{
+			Provider: provider, Label: fill(p.texts.SignInWith, p.texts.word(provider.Name)),
+			Primary: i == primary, LastUsed: provider.ID == d.LastUsed, Autofocus: i == focused,
 		}
-		view := providerView{Provider: provider, Label: fill(p.texts.SignInWith, p.texts.word(provider.Name))}
 		if len(views) > 0 {
 			// Buttons that lead away form a group; each other form stands alone.
 			view.Separate = !provider.Kind.leaves() || !views[len(views)-1].Kind.leaves()
@@ -125,9 +150,7 @@ func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
 			view.Tile = newTile(provider)
 			tiles = append(tiles, view.Tile)
 		case Email:
-			// Focus in a field below the first opens the keyboard of a phone
-			// over the buttons above it, and makes screen readers skip them.
-			view.Autofocus = len(views) == 0
+			view.Email = d.typedInto(provider)
 		}
 		switch provider.Kind {
 		case Email, Credentials:
@@ -140,12 +163,86 @@ func (p *Pages) providerViews(providers []Provider) ([]providerView, []*tile) {
 		case WebAuthn:
 			view.ButtonID = "submitButton-" + provider.ID
 		}
-		for _, field := range provider.Fields {
-			view.Inputs = append(view.Inputs, field.view(provider.ID, &p.texts))
+		for n, input := range provider.Fields {
+			own := map[string]string{}
+			if input.Name == provider.UserField() {
+				if typed := d.typedInto(provider); typed != "" {
+					own["value"] = typed
+				}
+			}
+			if view.Autofocus && n == field {
+				own["autofocus"] = ""
+			}
+			made := input.view(provider.ID, &p.texts, own)
+			if provider.Kind == Credentials && made.Type == "password" {
+				made.Show = p.texts.Account.Words["show_password"]
+			}
+			view.Inputs = append(view.Inputs, made)
 		}
 		views = append(views, view)
 	}
 	return views, tiles
+}
+
+// typedInto is what stands in the field of a form that names the user.
+func (d *SignInData) typedInto(p Provider) string {
+	value := ""
+	if p.Kind == Email {
+		value = d.Email
+	}
+	if d.Typed.Provider == p.ID && d.Typed.Value != "" {
+		value = d.Typed.Value
+	}
+	if len(value) > MaxTyped {
+		return ""
+	}
+	return value
+}
+
+// primary returns the place of the provider whose button stands out: the one that was used
+// last in this browser, or else the first form to type into, or else the first one.
+func primary(shown []Provider, lastUsed string) int {
+	for _, stands := range []func(Provider) bool{
+		func(p Provider) bool { return p.ID == lastUsed },
+		func(p Provider) bool { return !p.Kind.leaves() },
+	} {
+		if i := slices.IndexFunc(shown, stands); i >= 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// focus returns the places of the form and of its field in which the user goes on typing, or
+// -1. That is the form that was just refused, or else the first thing on the page: focus in a
+// field below the first opens the keyboard of a phone over the buttons above it, and makes
+// screen readers skip them. A user who came in another way the last time is not led into a
+// form, and a field on which the host has put the focus keeps it.
+func focus(shown []Provider, d *SignInData) (form, field int) {
+	for _, p := range shown {
+		if slices.ContainsFunc(p.Fields, Field.takesFocus) {
+			return -1, -1
+		}
+	}
+	if form = slices.IndexFunc(shown, func(p Provider) bool { return p.ID == d.Typed.Provider }); form < 0 {
+		used := slices.IndexFunc(shown, func(p Provider) bool { return p.ID == d.LastUsed })
+		if len(shown) == 0 || used > 0 {
+			return -1, -1
+		}
+		form = 0
+	}
+	p := shown[form]
+	switch p.Kind {
+	case Email:
+		return form, 0
+	case Credentials:
+		for i, f := range p.Fields {
+			if f.isTyped() && (f.Name != p.UserField() || d.typedInto(p) == "") {
+				return form, i
+			}
+		}
+	}
+	return -1, -1
 }
 
 // signInError only looks a code up in a map, so that text from the query

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,6 +37,9 @@ func forms(p page.Page) (all []form) {
 		f := form{Action: attribute(m[1], "action"), Method: attribute(m[1], "method")}
 		for _, input := range inputPattern.FindAllStringSubmatch(m[2], -1) {
 			entry := attribute(input[1], "name")
+			if entry == "" {
+				continue // the box that shows a password, which no form sends
+			}
 			if strings.Contains(input[1], ` value="`) {
 				entry += "=" + attribute(input[1], "value")
 			}
@@ -90,7 +94,7 @@ func TestFormsAreThoseOfTheContract(t *testing.T) {
 		{"replace", p.Replace(page.ReplaceData{Site: site, CSRFToken: "abc", Action: "https://app.example/auth/initiate/acme", Target: "/home"}), []form{
 			{"https://app.example/auth/initiate/acme", "post", []string{"(csrfToken=abc)", "(replace=1)", "(target_link_uri=/home)"}, "Continue"},
 		}},
-		{"verify request", p.VerifyRequest(site), nil},
+		{"verify request", p.VerifyRequest(page.VerifyRequestData{Site: site}), nil},
 		{"error", p.Error(site, "AccessDenied"), nil},
 	}
 	for _, tt := range tests {
@@ -147,12 +151,182 @@ func TestKindsOfSigningInAreSetApart(t *testing.T) {
 	}
 }
 
-func TestOnlyAFirstEmailFieldTakesTheFocus(t *testing.T) {
+// The focus is where the user goes on typing: in the first form if it is the first thing on the
+// page, or in the one that was refused, after what is typed already.
+func TestTheFocusIsWhereTheUserGoesOnTyping(t *testing.T) {
 	p := newPages(t, page.Theme{}, page.Texts{})
-	for want, providers := range map[int][]page.Provider{0: {github, mail}, 1: {mail, github, mail}} {
-		got := string(p.SignIn(page.SignInData{Site: site, Providers: providers}).Body)
-		if n := strings.Count(got, " autofocus"); n != want {
-			t.Errorf("%d fields take the focus, want %d", n, want)
+	chosen := password
+	chosen.Fields = []page.Field{{Name: "username"}, {Name: "pin", Attributes: map[string]string{"type": "password", "AutoFocus": ""}}}
+	tick := password
+	tick.Fields = append([]page.Field{{Name: "north", Attributes: map[string]string{"type": "checkbox"}}}, password.Fields...)
+	for name, tt := range map[string]struct {
+		data page.SignInData
+		want string // the id of the field
+	}{
+		"a mail first":                       {page.SignInData{Providers: []page.Provider{mail, github, mail}}, "input-email-for-email-provider"},
+		"a mail below a button":              {page.SignInData{Providers: []page.Provider{github, mail}}, ""},
+		"a password first":                   {page.SignInData{Providers: []page.Provider{password, mail}}, "input-username-for-credentials-provider"},
+		"a box before the password":          {page.SignInData{Providers: []page.Provider{tick}}, "input-username-for-credentials-provider"},
+		"a wrong password":                   {page.SignInData{Providers: []page.Provider{password}, Error: "CredentialsSignin", Typed: page.Typed{Provider: "credentials", Value: "ada"}}, "input-password-for-credentials-provider"},
+		"a wrong password below a button":    {page.SignInData{Providers: []page.Provider{github, password}, Error: "CredentialsSignin", Typed: page.Typed{Provider: "credentials", Value: "ada"}}, "input-password-for-credentials-provider"},
+		"a wrong address":                    {page.SignInData{Providers: []page.Provider{github, mail}, Error: "EmailSignin", Typed: page.Typed{Provider: "email", Value: "ada"}}, "input-email-for-email-provider"},
+		"another provider was used last":     {page.SignInData{Providers: []page.Provider{password, github}, LastUsed: "github"}, ""},
+		"the first provider was used last":   {page.SignInData{Providers: []page.Provider{mail, github}, LastUsed: "email"}, "input-email-for-email-provider"},
+		"a provider that is gone was used":   {page.SignInData{Providers: []page.Provider{mail, github}, LastUsed: "gone"}, "input-email-for-email-provider"},
+		"the host has put it somewhere":      {page.SignInData{Providers: []page.Provider{mail, chosen}}, "input-pin-for-credentials-provider"},
+		"what was typed was for another one": {page.SignInData{Providers: []page.Provider{github, mail}, Typed: page.Typed{Provider: "gone", Value: "ada"}}, ""},
+		"a passkey first":                    {page.SignInData{Providers: []page.Provider{passkey, mail}}, ""},
+		"no provider":                        {page.SignInData{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, input := range inputPattern.FindAllStringSubmatch(string(p.SignIn(tt.data).Body), -1) {
+				if strings.Contains(input[1]+" ", " autofocus ") {
+					got = append(got, attribute(input[1], "id"))
+				}
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("the focus is in %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A page asks for one thing: of several buttons one stands out.
+func TestOneButtonStandsOut(t *testing.T) {
+	p := newPages(t, page.Theme{}, page.Texts{})
+	stands := regexp.MustCompile(`(?s)<button class="[^"]*\bprimary\b[^"]*"[^>]*>(.*?)</button>`)
+	all := []page.Provider{github, mail, password, passkey, google}
+	for name, tt := range map[string]struct {
+		data page.SignInData
+		want string
+	}{
+		"the first form":          {page.SignInData{Providers: all}, "Sign in with Email"},
+		"the one used last":       {page.SignInData{Providers: all, LastUsed: "google"}, "Sign in with Google"},
+		"the form used last":      {page.SignInData{Providers: all, LastUsed: "passkey"}, "Sign in with Passkey"},
+		"the one used last, gone": {page.SignInData{Providers: all, LastUsed: "gone"}, "Sign in with Email"},
+		"buttons alone":           {page.SignInData{Providers: []page.Provider{github, google}}, "Sign in with GitHub"},
+		"one button":              {page.SignInData{Providers: []page.Provider{google}}, "Sign in with Google"},
+	} {
+		var got []string
+		for _, match := range stands.FindAllStringSubmatch(string(p.SignIn(tt.data).Body), -1) {
+			got = append(got, strings.TrimSpace(visible(match[1])))
+		}
+		if len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%s: %q stands out, want %q", name, got, tt.want)
+		}
+	}
+	for name, shown := range everyPage(p) {
+		if n := len(stands.FindAllString(string(shown.Body), -1)); n > 1 {
+			t.Errorf("%s: %d buttons stand out", name, n)
+		}
+	}
+}
+
+// The note is the description of the button, whose name stays as it is.
+func TestTheProviderUsedLastIsMarked(t *testing.T) {
+	p := newPages(t, page.Theme{}, page.Texts{})
+	all := []page.Provider{github, mail, password, passkey}
+	for _, last := range all {
+		body := string(p.SignIn(page.SignInData{Site: site, Providers: all, LastUsed: last.ID}).Body)
+		const note = `<p class="hint last-used" id="last-used">You signed in this way last time.</p>`
+		_, after, _ := strings.Cut(body, "action=\""+last.Action+"\"")
+		form, below, _ := strings.Cut(after, "</form>")
+		if below, _, _ = strings.Cut(below, "<form"); !strings.Contains(below, note) || !strings.Contains(form, ` aria-describedby="last-used">`) {
+			t.Errorf("%s is not marked in %s", last.ID, body)
+		}
+		if strings.Count(body, "last-used\"") != 3 {
+			t.Errorf("%s: not one provider is marked in %s", last.ID, body)
+		}
+	}
+	for _, none := range []string{"", "gone", "GITHUB", `"><script>`} {
+		if body := string(p.SignIn(page.SignInData{Providers: all, LastUsed: none}).Body); strings.Contains(body, `id="last-used"`) {
+			t.Errorf("with %q a provider is marked", none)
+		}
+	}
+}
+
+// What was typed comes back into the field that names the user, and into no other.
+func TestWhatWasTypedComesBackIntoTheFieldThatNamesTheUser(t *testing.T) {
+	p := newPages(t, page.Theme{}, page.Texts{})
+	custom := func(fields ...page.Field) page.Provider {
+		return page.Provider{ID: "own", Kind: page.Credentials, Action: "/own", Fields: fields}
+	}
+	field := func(name string, pairs ...string) page.Field {
+		f := page.Field{Name: name, Attributes: map[string]string{}}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			f.Attributes[pairs[i]] = pairs[i+1]
+		}
+		return f
+	}
+	for name, tt := range map[string]struct {
+		provider page.Provider
+		want     string // the name of the field
+	}{
+		"the address of a mail":    {mail, "email"},
+		"a name of a user":         {password, "username"},
+		"an address":               {custom(field("otp"), field("login", "type", "email")), "login"},
+		"by what it completes":     {custom(field("card", "autocomplete", "section-a Username webauthn")), "card"},
+		"a field the host fills":   {custom(field("username", "value", "guest")), ""},
+		"another kind of text":     {custom(field("otp", "autocomplete", "one-time-code")), ""},
+		"a hidden field":           {custom(field("username", "type", "hidden")), ""},
+		"a password named so":      {custom(field("username", "type", "PASSWORD"), field("email", "type", "password")), ""},
+		"one that cannot change":   {custom(field("username", "ReadOnly", "")), ""},
+		"one that completes none":  {custom(field("username", "autocomplete", "off")), ""},
+		"a provider that leads on": {github, ""},
+		"a passkey":                {passkey, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tt.provider.UserField(); got != tt.want {
+				t.Errorf("the field is %q, want %q", got, tt.want)
+			}
+			typed := page.Typed{Provider: tt.provider.ID, Value: `ada" autofocus onfocus="x`}
+			body := string(p.SignIn(page.SignInData{Providers: []page.Provider{tt.provider}, Typed: typed}).Body)
+			var filled []string
+			for _, input := range inputPattern.FindAllStringSubmatch(body, -1) {
+				if attribute(input[1], "value") == `ada&#34; autofocus onfocus=&#34;x` {
+					filled = append(filled, attribute(input[1], "name"))
+				}
+			}
+			if strings.Join(filled, " ") != tt.want {
+				t.Errorf("the fields %q are filled, want %q, in %s", filled, tt.want, body)
+			}
+		})
+	}
+	long := page.Typed{Provider: "email", Value: strings.Repeat("a", page.MaxTyped+1)}
+	if body := string(p.SignIn(page.SignInData{Providers: []page.Provider{mail}, Typed: long}).Body); strings.Contains(body, "aaa") {
+		t.Error("a value without end is shown")
+	}
+	both := page.SignInData{Providers: []page.Provider{mail}, Email: "query@example.test", Typed: page.Typed{Provider: "email", Value: "typed@example.test"}}
+	if body := string(p.SignIn(both).Body); !strings.Contains(body, `value="typed@example.test"`) || strings.Contains(body, "query@") {
+		t.Error("the address in the link takes the place of what was typed")
+	}
+}
+
+// The page that a mail is on its way says where it goes only if it is told.
+func TestThePageAfterAMailSaysWhereItGoesAndSendsItAgain(t *testing.T) {
+	p := newPages(t, page.Theme{}, page.Texts{})
+	full := page.VerifyRequestData{
+		Site: site, Address: `a"b@example.test`, Lifetime: time.Hour, Action: "https://app.example/auth/signin/email", CSRFToken: "abc", CallbackURL: "/after", SentAgain: true,
+	}
+	got := p.VerifyRequest(full)
+	for _, want := range []string{
+		`Your address: <bdi>a&#34;b@example.test</bdi>`, "<p>The link works for 1 hour.</p>", `<p class="message" role="status">We sent the mail again.</p>`,
+		`<a class="site" href="https://app.example/auth/signin">Sign in another way</a>`,
+	} {
+		if !strings.Contains(string(got.Body), want) {
+			t.Errorf("no %s in %s", want, got.Body)
+		}
+	}
+	want := []form{{"https://app.example/auth/signin/email", "post", []string{"(csrfToken=abc)", "(email=a&#34;b@example.test)", "(again=1)", "(callbackUrl=/after)"}, "Send the mail again"}}
+	if diff := cmp.Diff(want, forms(got)); diff != "" {
+		t.Errorf("forms differ (-want +got):\n%s", diff)
+	}
+	for name, without := range map[string]page.VerifyRequestData{
+		"no address": {Site: site, Action: full.Action}, "no action": {Site: site, Address: full.Address},
+	} {
+		if got := forms(p.VerifyRequest(without)); got != nil {
+			t.Errorf("with %s the forms are %v", name, got)
 		}
 	}
 }

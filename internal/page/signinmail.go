@@ -1,11 +1,15 @@
 package page
 
-import "github.com/pintleauth/pintle/internal/mail"
+import (
+	"time"
 
-// SignInMail writes the mail that brings link, in the theme and the language
-// of the pages. It refuses a link that is not an absolute http or https URL
+	"github.com/pintleauth/pintle/internal/mail"
+)
+
+// SignInMail writes the mail that brings link, which works for a time, in the theme and
+// the language of the pages. It refuses a link that is not an absolute http or https URL
 // with an ordinary host.
-func (p *Pages) SignInMail(link string) (subject, text, html string, err error) {
+func (p *Pages) SignInMail(link string, lifetime time.Duration) (subject, text, html string, err error) {
 	return mail.Render(mail.Data{
 		URL:         link,
 		Brand:       p.theme.brand,
@@ -14,6 +18,7 @@ func (p *Pages) SignInMail(link string) (subject, text, html string, err error) 
 		Lang:        p.texts.Lang,
 		Dir:         p.texts.Dir,
 		Site:        p.texts.Site,
+		Lifetime:    p.texts.Lifetime(lifetime),
 		Texts:       p.texts.mail(),
 	})
 }

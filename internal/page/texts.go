@@ -38,6 +38,7 @@ func English() Texts {
 		PasskeyFailed:      "No passkey was used. Try again, or sign in another way.",
 		ForgotPassword:     "Forgot your password?",
 		SignUp:             "Create an account",
+		LastUsed:           "You signed in this way last time.",
 		Words: map[string]string{
 			"Email":       "Email",
 			"Credentials": "Credentials",
@@ -140,6 +141,11 @@ func English() Texts {
 		MailButton:  letter.Button,
 		MailIgnore:  letter.Ignore,
 
+		LinkLifetime: "The link works for %s.",
+		Minutes:      map[string]string{"one": "%s minute", "other": "%s minutes"},
+		Hours:        map[string]string{"one": "%s hour", "other": "%s hours"},
+		Days:         map[string]string{"one": "%s day", "other": "%s days"},
+
 		Account: englishAccount(),
 	}
 }
@@ -203,6 +209,7 @@ func (t *Texts) check() error {
 	}
 	for _, f := range []struct{ name, text string }{
 		{"BackTo", t.BackTo},
+		{"LinkLifetime", t.LinkLifetime},
 		{"SignInLead", t.SignInLead},
 		{"SignInWith", t.SignInWith},
 		{"ConfirmLinkText", t.ConfirmLinkText},
@@ -222,6 +229,7 @@ func (t *Texts) check() error {
 	if strings.ContainsFunc(t.Site, unicode.IsControl) {
 		errs = append(errs, fmt.Errorf("page: texts: Site %q must be one line", t.Site))
 	}
+	errs = append(errs, t.checkPlurals()...)
 	errs = append(errs, t.checkAccount()...)
 	return errors.Join(append(errs, t.mail().Check())...)
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/testsite"
@@ -49,13 +50,19 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 	for _, status := range []int{400, 403, 404, 408, 413, 500, 503} {
 		all[fmt.Sprint("refusal ", status)] = p.Refusal(site, status)
 	}
+	for _, d := range []time.Duration{time.Minute, 2 * time.Minute, time.Hour, 2 * time.Hour, 24 * time.Hour, 48 * time.Hour, 8 * 24 * time.Hour} {
+		all["verify "+d.String()] = p.VerifyRequest(page.VerifyRequestData{
+			Site: site, Address: "alice@example.test", Lifetime: d, Action: "/x", SentAgain: true,
+		})
+	}
+	all["sign-in again"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{password, github}, LastUsed: "github"})
 	all["confirm"] = p.ConfirmLink(page.ConfirmLinkData{Site: site, Email: "alice@example.test"})
 	all["native"] = p.Native(page.NativeData{Site: site, Application: "alice@example.test", User: "alice@example.test"})
 	all["address taken"] = p.AddressTaken(page.AddressTakenData{Site: site, Email: "alice@example.test", OtherSignInURL: "/auth/signin"})
 	all["replace"] = p.Replace(page.ReplaceData{Site: site, User: "alice@example.test", Provider: "GitHub"})
 	all["sign-in by an address"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{{ID: "sso", Name: "SSO", Kind: page.Email, Action: "/x"}}})
 
-	subject, plain, body, err := p.SignInMail("https://app.example/x")
+	subject, plain, body, err := p.SignInMail("https://app.example/x", 24*time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +254,7 @@ func TestMailHasTheThemeAndLanguageOfThePages(t *testing.T) {
 	p := newPages(t, page.Theme{ColorScheme: "dark", BrandColor: "#FFD21E"}, page.Texts{
 		Lang: "de", SignInHeading: "Anmelden", MailButton: "Anmelden",
 	})
-	subject, text, body, err := p.SignInMail("https://app.example/auth/callback/email?token=1")
+	subject, text, body, err := p.SignInMail("https://app.example/auth/callback/email?token=1", time.Hour)
 	if err != nil || subject != "Sign in to app.example" || text != "Sign in to app.example\nhttps://app.example/auth/callback/email?token=1\n\n" {
 		t.Errorf("subject %q, text %q, error %v", subject, text, err)
 	}
@@ -275,7 +282,7 @@ func TestWordsOfTheConfigurationAreTranslated(t *testing.T) {
 
 func TestTheSiteHasTheNameOfTheTexts(t *testing.T) {
 	p := newPages(t, page.Theme{}, page.Texts{Site: "Bird Shop"})
-	subject, _, body, err := p.SignInMail("https://app.example/x")
+	subject, _, body, err := p.SignInMail("https://app.example/x", 24*time.Hour)
 	if err != nil || subject != "Sign in to Bird Shop" || !strings.Contains(body, ">Sign in to Bird Shop</h1>") {
 		t.Errorf("subject %q, error %v, body %s", subject, err, body)
 	}

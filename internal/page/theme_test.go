@@ -4,6 +4,7 @@ import (
 	"html"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pintleauth/pintle/internal/page"
 )
@@ -87,7 +88,7 @@ func TestPagesAndMailsCallTheSiteByTheNameOfTheTheme(t *testing.T) {
 				t.Errorf("the theme has %q and the texts %q: the title of %s does not name %q", tt.theme, tt.texts, name, tt.want)
 			}
 		}
-		subject, _, _, err := p.SignInMail("https://app.example/x")
+		subject, _, _, err := p.SignInMail("https://app.example/x", 24*time.Hour)
 		if err != nil || subject != "Sign in to "+tt.want {
 			t.Errorf("the subject of the mail is %q, %v", subject, err)
 		}

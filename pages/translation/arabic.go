@@ -21,6 +21,7 @@ func Arabic() pages.Texts {
 		PasskeyFailed:      "لم يُستخدم أي مفتاح مرور. حاول مرة أخرى، أو سجّل الدخول بطريقة أخرى.",
 		ForgotPassword:     "هل نسيت كلمة المرور؟",
 		SignUp:             "إنشاء حساب",
+		LastUsed:           "سجّلت الدخول بهذه الطريقة في المرة الماضية.",
 
 		Words: map[string]string{
 			"Credentials": "بيانات الدخول",
@@ -122,6 +123,11 @@ func Arabic() pages.Texts {
 		MailText:    "اضغط الزر لإتمام تسجيل الدخول. يعمل مرة واحدة.",
 		MailButton:  "الدخول",
 		MailIgnore:  "إن لم تطلب هذه الرسالة فيمكنك تجاهلها.",
+
+		LinkLifetime: "يعمل الرابط لمدة %s.",
+		Minutes:      map[string]string{"zero": "%s دقيقة", "one": "دقيقة واحدة", "two": "دقيقتين", "few": "%s دقائق", "many": "%s دقيقة", "other": "%s دقيقة"},
+		Hours:        map[string]string{"zero": "%s ساعة", "one": "ساعة واحدة", "two": "ساعتين", "few": "%s ساعات", "many": "%s ساعة", "other": "%s ساعة"},
+		Days:         map[string]string{"zero": "%s يوم", "one": "يوم واحد", "two": "يومين", "few": "%s أيام", "many": "%s يومًا", "other": "%s يوم"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

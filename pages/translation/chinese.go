@@ -21,6 +21,7 @@ func SimplifiedChinese() pages.Texts {
 		PasskeyFailed:      "未使用通行密钥。请重试，或使用其他方式登录。",
 		ForgotPassword:     "忘记密码？",
 		SignUp:             "创建账号",
+		LastUsed:           "您上次使用此方式登录。",
 
 		Words: map[string]string{
 			"Credentials": "凭据",
@@ -116,6 +117,11 @@ func SimplifiedChinese() pages.Texts {
 		MailText:    "请按下按钮以完成登录。按钮只能使用一次。",
 		MailButton:  "登录",
 		MailIgnore:  "如果您没有请求此邮件，可以忽略它。",
+
+		LinkLifetime: "链接在 %s内有效。",
+		Minutes:      map[string]string{"other": "%s 分钟"},
+		Hours:        map[string]string{"other": "%s 小时"},
+		Days:         map[string]string{"other": "%s 天"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -21,6 +21,7 @@ func Dutch() pages.Texts {
 		PasskeyFailed:      "Er is geen passkey gebruikt. Probeer het opnieuw of log op een andere manier in.",
 		ForgotPassword:     "Wachtwoord vergeten?",
 		SignUp:             "Account aanmaken",
+		LastUsed:           "Zo hebt u de vorige keer ingelogd.",
 
 		Words: map[string]string{
 			"Credentials": "Inloggegevens",
@@ -122,6 +123,11 @@ func Dutch() pages.Texts {
 		MailText:    "Druk op de knop om het inloggen te voltooien. De knop werkt één keer.",
 		MailButton:  "Inloggen",
 		MailIgnore:  "Als u deze e-mail niet hebt aangevraagd, kunt u hem negeren.",
+
+		LinkLifetime: "De link werkt %s.",
+		Minutes:      map[string]string{"one": "%s minuut", "other": "%s minuten"},
+		Hours:        map[string]string{"one": "%s uur", "other": "%s uur"},
+		Days:         map[string]string{"one": "%s dag", "other": "%s dagen"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -21,6 +21,7 @@ func French() pages.Texts {
 		PasskeyFailed:      "Aucune clé d’accès n’a été utilisée. Réessayez ou connectez-vous autrement.",
 		ForgotPassword:     "Mot de passe oublié\u00a0?",
 		SignUp:             "Créer un compte",
+		LastUsed:           "C’est ainsi que vous vous êtes connecté la dernière fois.",
 
 		Words: map[string]string{
 			"Credentials": "Identifiants",
@@ -128,6 +129,11 @@ func French() pages.Texts {
 		MailText:    "Appuyez sur le bouton pour terminer la connexion. Il ne fonctionne qu’une fois.",
 		MailButton:  "Se connecter",
 		MailIgnore:  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer.",
+
+		LinkLifetime: "Le lien est valable %s.",
+		Minutes:      map[string]string{"one": "%s minute", "other": "%s minutes"},
+		Hours:        map[string]string{"one": "%s heure", "other": "%s heures"},
+		Days:         map[string]string{"one": "%s jour", "other": "%s jours"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -21,6 +21,7 @@ func German() pages.Texts {
 		PasskeyFailed:      "Es wurde kein Passkey verwendet. Versuchen Sie es noch einmal oder melden Sie sich anders an.",
 		ForgotPassword:     "Passwort vergessen?",
 		SignUp:             "Konto anlegen",
+		LastUsed:           "So haben Sie sich zuletzt angemeldet.",
 
 		Words: map[string]string{
 			"Credentials": "Passwort",
@@ -128,6 +129,11 @@ func German() pages.Texts {
 		MailText:    "Drücken Sie auf den Knopf, um die Anmeldung abzuschließen. Er funktioniert einmal.",
 		MailButton:  "Anmelden",
 		MailIgnore:  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren.",
+
+		LinkLifetime: "Der Link gilt %s.",
+		Minutes:      map[string]string{"one": "%s Minute", "other": "%s Minuten"},
+		Hours:        map[string]string{"one": "%s Stunde", "other": "%s Stunden"},
+		Days:         map[string]string{"one": "%s Tag", "other": "%s Tage"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -21,6 +21,7 @@ func Hindi() pages.Texts {
 		PasskeyFailed:      "कोई पासकी इस्तेमाल नहीं हुई। फिर से कोशिश करें या किसी और तरीके से साइन इन करें।",
 		ForgotPassword:     "पासवर्ड भूल गए?",
 		SignUp:             "खाता बनाएँ",
+		LastUsed:           "पिछली बार आपने इसी तरीके से साइन इन किया था।",
 
 		Words: map[string]string{
 			"Credentials": "क्रेडेंशियल",
@@ -128,6 +129,11 @@ func Hindi() pages.Texts {
 		MailText:    "साइन इन पूरा करने के लिए बटन दबाएँ। यह एक बार काम करता है।",
 		MailButton:  "साइन इन करें",
 		MailIgnore:  "अगर आपने यह ईमेल नहीं माँगा, तो इसे अनदेखा कर सकते हैं।",
+
+		LinkLifetime: "लिंक %s तक काम करता है।",
+		Minutes:      map[string]string{"one": "%s मिनट", "other": "%s मिनट"},
+		Hours:        map[string]string{"one": "%s घंटे", "other": "%s घंटे"},
+		Days:         map[string]string{"one": "%s दिन", "other": "%s दिन"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -21,6 +21,7 @@ func Italian() pages.Texts {
 		PasskeyFailed:      "Nessuna passkey è stata usata. Riprova o accedi in un altro modo.",
 		ForgotPassword:     "Hai dimenticato la password?",
 		SignUp:             "Crea un account",
+		LastUsed:           "L’ultima volta hai effettuato l’accesso così.",
 
 		Words: map[string]string{
 			"Credentials": "Credenziali",
@@ -131,6 +132,11 @@ func Italian() pages.Texts {
 		MailText:    "Premi il pulsante per completare l’accesso. Funziona una sola volta.",
 		MailButton:  "Accedi",
 		MailIgnore:  "Se non hai richiesto questa e-mail, puoi ignorarla.",
+
+		LinkLifetime: "Il link è valido per %s.",
+		Minutes:      map[string]string{"one": "%s minuto", "other": "%s minuti"},
+		Hours:        map[string]string{"one": "%s ora", "other": "%s ore"},
+		Days:         map[string]string{"one": "%s giorno", "other": "%s giorni"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

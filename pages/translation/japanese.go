@@ -21,6 +21,7 @@ func Japanese() pages.Texts {
 		PasskeyFailed:      "パスキーは使用されませんでした。もう一度試すか、別の方法でログインしてください。",
 		ForgotPassword:     "パスワードをお忘れですか?",
 		SignUp:             "アカウントを作成",
+		LastUsed:           "前回はこの方法でログインしました。",
 
 		Words: map[string]string{
 			"Credentials": "認証情報",
@@ -122,6 +123,11 @@ func Japanese() pages.Texts {
 		MailText:    "ログインを完了するにはボタンを押してください。ボタンは 1 回だけ有効です。",
 		MailButton:  "ログイン",
 		MailIgnore:  "このメールに心当たりがない場合は、無視してかまいません。",
+
+		LinkLifetime: "リンクは %s有効です。",
+		Minutes:      map[string]string{"other": "%s 分間"},
+		Hours:        map[string]string{"other": "%s 時間"},
+		Days:         map[string]string{"other": "%s 日間"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -21,6 +21,7 @@ func Korean() pages.Texts {
 		PasskeyFailed:      "패스키가 사용되지 않았습니다. 다시 시도하거나 다른 방법으로 로그인하세요.",
 		ForgotPassword:     "비밀번호를 잊으셨나요?",
 		SignUp:             "계정 만들기",
+		LastUsed:           "지난번에 이 방법으로 로그인했습니다.",
 
 		Words: map[string]string{
 			"Credentials": "자격 증명",
@@ -119,6 +120,11 @@ func Korean() pages.Texts {
 		MailText:    "로그인을 완료하려면 버튼을 누르세요. 한 번만 사용할 수 있습니다.",
 		MailButton:  "로그인",
 		MailIgnore:  "이 메일을 요청하지 않았다면 무시해도 됩니다.",
+
+		LinkLifetime: "링크는 %s 동안 사용할 수 있습니다.",
+		Minutes:      map[string]string{"other": "%s분"},
+		Hours:        map[string]string{"other": "%s시간"},
+		Days:         map[string]string{"other": "%s일"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -21,6 +21,7 @@ func Polish() pages.Texts {
 		PasskeyFailed:      "Nie użyto klucza dostępu. Spróbuj ponownie lub zaloguj się w inny sposób.",
 		ForgotPassword:     "Nie pamiętasz hasła?",
 		SignUp:             "Utwórz konto",
+		LastUsed:           "Ostatnio logowanie odbyło się w ten sposób.",
 
 		Words: map[string]string{
 			"Credentials": "Dane logowania",
@@ -116,6 +117,11 @@ func Polish() pages.Texts {
 		MailText:    "Naciśnij przycisk, aby dokończyć logowanie. Działa jeden raz.",
 		MailButton:  "Zaloguj się",
 		MailIgnore:  "Jeśli to nie Twoja prośba, możesz zignorować tę wiadomość.",
+
+		LinkLifetime: "Link działa przez %s.",
+		Minutes:      map[string]string{"one": "%s minutę", "few": "%s minuty", "many": "%s minut", "other": "%s minuty"},
+		Hours:        map[string]string{"one": "%s godzinę", "few": "%s godziny", "many": "%s godzin", "other": "%s godziny"},
+		Days:         map[string]string{"one": "%s dzień", "few": "%s dni", "many": "%s dni", "other": "%s dnia"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

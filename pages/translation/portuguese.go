@@ -21,6 +21,7 @@ func Portuguese() pages.Texts {
 		PasskeyFailed:      "Nenhuma chave de acesso foi usada. Tente novamente ou entre de outra forma.",
 		ForgotPassword:     "Esqueceu a senha?",
 		SignUp:             "Criar uma conta",
+		LastUsed:           "Foi assim que você entrou da última vez.",
 
 		Words: map[string]string{
 			"Credentials": "Credenciais",
@@ -122,6 +123,11 @@ func Portuguese() pages.Texts {
 		MailText:    "Pressione o botão para concluir a entrada. Ele funciona uma vez.",
 		MailButton:  "Entrar",
 		MailIgnore:  "Se você não pediu este e-mail, pode ignorá-lo.",
+
+		LinkLifetime: "O link é válido por %s.",
+		Minutes:      map[string]string{"one": "%s minuto", "other": "%s minutos"},
+		Hours:        map[string]string{"one": "%s hora", "other": "%s horas"},
+		Days:         map[string]string{"one": "%s dia", "other": "%s dias"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -21,6 +21,7 @@ func Russian() pages.Texts {
 		PasskeyFailed:      "Ключ доступа не использован. Попробуйте ещё раз или войдите другим способом.",
 		ForgotPassword:     "Забыли пароль?",
 		SignUp:             "Создать аккаунт",
+		LastUsed:           "В прошлый раз вы вошли этим способом.",
 
 		Words: map[string]string{
 			"Credentials": "Учётные данные",
@@ -128,6 +129,11 @@ func Russian() pages.Texts {
 		MailText:    "Нажмите кнопку, чтобы завершить вход. Она срабатывает один раз.",
 		MailButton:  "Войти",
 		MailIgnore:  "Если вы не запрашивали это письмо, не обращайте на него внимания.",
+
+		LinkLifetime: "Ссылка действует %s.",
+		Minutes:      map[string]string{"one": "%s минуту", "few": "%s минуты", "many": "%s минут", "other": "%s минуты"},
+		Hours:        map[string]string{"one": "%s час", "few": "%s часа", "many": "%s часов", "other": "%s часа"},
+		Days:         map[string]string{"one": "%s день", "few": "%s дня", "many": "%s дней", "other": "%s дня"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

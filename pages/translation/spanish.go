@@ -21,6 +21,7 @@ func Spanish() pages.Texts {
 		PasskeyFailed:      "No se usó ninguna clave de acceso. Inténtelo de nuevo o inicie sesión de otra forma.",
 		ForgotPassword:     "¿Ha olvidado su contraseña?",
 		SignUp:             "Crear una cuenta",
+		LastUsed:           "Así inició sesión la última vez.",
 
 		Words: map[string]string{
 			"Credentials": "Credenciales",
@@ -128,6 +129,11 @@ func Spanish() pages.Texts {
 		MailText:    "Pulse el botón para terminar de iniciar sesión. Funciona una sola vez.",
 		MailButton:  "Iniciar sesión",
 		MailIgnore:  "Si no ha pedido este correo, puede ignorarlo.",
+
+		LinkLifetime: "El enlace es válido durante %s.",
+		Minutes:      map[string]string{"one": "%s minuto", "other": "%s minutos"},
+		Hours:        map[string]string{"one": "%s hora", "other": "%s horas"},
+		Days:         map[string]string{"one": "%s día", "other": "%s días"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -57,12 +57,21 @@ func pair(place string, english, other reflect.Value, report func(string, text))
 
 // faults returns what is wrong with the texts of a language.
 func faults(texts pages.Texts) (found []string) {
+	for name, forms := range map[string]map[string]string{"Minutes": texts.Minutes, "Hours": texts.Hours, "Days": texts.Days} {
+		want := map[string]bool{"other": true}
+		for n := range 200 {
+			want[page.PluralCategory(texts.Lang, n)] = true
+		}
+		if got := slices.Sorted(maps.Keys(forms)); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			found = append(found, fmt.Sprintf("%s: there are forms for %q, and the language has %q", name, got, slices.Sorted(maps.Keys(want))))
+		}
+	}
 	pair("", reflect.ValueOf(pages.Texts(page.English())), reflect.ValueOf(texts), func(place string, t text) {
 		say := func(format string, values ...any) {
 			found = append(found, fmt.Sprintf("%s: %s", place, fmt.Sprintf(format, values...)))
 		}
-		switch place {
-		case "Lang", "Dir", "Account.Date":
+		switch of, _, _ := strings.Cut(place, "["); of {
+		case "Lang", "Dir", "Account.Date", "Minutes", "Hours", "Days": // each language has its own
 			return
 		}
 		switch {
@@ -129,12 +138,13 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 // Each fault that the test above is to find is found.
 func TestTheCheckOfTheTextsFindsFaults(t *testing.T) {
 	for want, spoil := range map[string]func(*pages.Texts){
-		`Account.Words["code"]: the text is missing; in English it is "Code"`: func(p *pages.Texts) { delete(p.Account.Words, "code") },
-		`Account.Words["cod"]: English has no such text as "x"`:               func(p *pages.Texts) { p.Account.Words["cod"] = "x" },
-		`BackTo: "Weiter" needs %s as often as "Go to %s"`:                    func(p *pages.Texts) { p.BackTo = "Weiter" },
-		`SignOutButton: "Sign out" is English`:                                func(p *pages.Texts) { p.SignOutButton = "Sign out" },
-		`Or: "oder " has a control character or a space too many`:             func(p *pages.Texts) { p.Or = "oder " },
-		`Or: "od\u0007er" has a control character or a space too many`:        func(p *pages.Texts) { p.Or = "od\aer" },
+		`Account.Words["code"]: the text is missing; in English it is "Code"`:        func(p *pages.Texts) { delete(p.Account.Words, "code") },
+		`Account.Words["cod"]: English has no such text as "x"`:                      func(p *pages.Texts) { p.Account.Words["cod"] = "x" },
+		`BackTo: "Weiter" needs %s as often as "Go to %s"`:                           func(p *pages.Texts) { p.BackTo = "Weiter" },
+		`SignOutButton: "Sign out" is English`:                                       func(p *pages.Texts) { p.SignOutButton = "Sign out" },
+		`Hours: there are forms for ["other"], and the language has ["one" "other"]`: func(p *pages.Texts) { delete(p.Hours, "one") },
+		`Or: "oder " has a control character or a space too many`:                    func(p *pages.Texts) { p.Or = "oder " },
+		`Or: "od\u0007er" has a control character or a space too many`:               func(p *pages.Texts) { p.Or = "od\aer" },
 		`Account.Pages["forgot"].Text[0]: the text is missing; in English it is "Type your address. We send you a link to choose a new password."`: func(p *pages.Texts) {
 			forgot := p.Account.Pages["forgot"]
 			forgot.Text = nil

@@ -21,6 +21,7 @@ func Turkish() pages.Texts {
 		PasskeyFailed:      "Geçiş anahtarı kullanılmadı. Yeniden deneyin veya başka bir yolla oturum açın.",
 		ForgotPassword:     "Parolanızı mı unuttunuz?",
 		SignUp:             "Hesap oluşturun",
+		LastUsed:           "Geçen sefer bu yolla oturum açtınız.",
 
 		Words: map[string]string{
 			"Credentials": "Kimlik bilgileri",
@@ -122,6 +123,11 @@ func Turkish() pages.Texts {
 		MailText:    "Oturum açmayı tamamlamak için düğmeye basın. Bir kez çalışır.",
 		MailButton:  "Oturum açın",
 		MailIgnore:  "Bu e-postayı siz istemediyseniz yok sayabilirsiniz.",
+
+		LinkLifetime: "Bağlantı %s süreyle geçerlidir.",
+		Minutes:      map[string]string{"one": "%s dakika", "other": "%s dakika"},
+		Hours:        map[string]string{"one": "%s saat", "other": "%s saat"},
+		Days:         map[string]string{"one": "%s gün", "other": "%s gün"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

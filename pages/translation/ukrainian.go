@@ -21,6 +21,7 @@ func Ukrainian() pages.Texts {
 		PasskeyFailed:      "Ключ доступу не використано. Спробуйте ще раз або увійдіть в інший спосіб.",
 		ForgotPassword:     "Забули пароль?",
 		SignUp:             "Створити обліковий запис",
+		LastUsed:           "Минулого разу ви увійшли цим способом.",
 
 		Words: map[string]string{
 			"Credentials": "Облікові дані",
@@ -128,6 +129,11 @@ func Ukrainian() pages.Texts {
 		MailText:    "Натисніть кнопку, щоб завершити вхід. Вона спрацьовує один раз.",
 		MailButton:  "Увійти",
 		MailIgnore:  "Якщо ви не просили цього листа, не зважайте на нього.",
+
+		LinkLifetime: "Посилання діє %s.",
+		Minutes:      map[string]string{"one": "%s хвилину", "few": "%s хвилини", "many": "%s хвилин", "other": "%s хвилини"},
+		Hours:        map[string]string{"one": "%s годину", "few": "%s години", "many": "%s годин", "other": "%s години"},
+		Days:         map[string]string{"one": "%s день", "few": "%s дні", "many": "%s днів", "other": "%s дня"},
 
 		Account: pages.AccountTexts{
 			Pages: map[string]pages.PageText{

@@ -62,7 +62,7 @@ func everyPage(t *testing.T, texts pages.Texts) map[string]string {
 		add(fmt.Sprint("refusal ", status), p.Refusal(site, status))
 	}
 	add("sign-out", p.SignOut(page.SignOutData{Site: site}))
-	add("a mail is under way", p.VerifyRequest(site))
+	add("a mail is under way", p.VerifyRequest(page.VerifyRequestData{Site: site}))
 	add("confirm a link", p.ConfirmLink(page.ConfirmLinkData{Site: site, Email: address}))
 	add("an application", p.Native(page.NativeData{Site: site, Application: "Fossil finder", User: address}))
 	add("an address is taken", p.AddressTaken(page.AddressTakenData{Site: site, Email: address, Providers: ways, OtherSignInURL: "/"}))
