@@ -231,7 +231,9 @@ func (a *Auth) UpdateSession(w http.ResponseWriter, r *http.Request, data any) (
 	if before != nil {
 		q.changes = before.changes
 	}
+	began := s.observesSession()
 	result := s.sessionOf(q)
+	s.observeSession(known, set, began, &result)
 	if result.err != nil {
 		s.logUnread(r.Context(), result.unread)
 	}

@@ -147,6 +147,10 @@ type Config struct {
 	// built-in sign-in page has a field for it. The zero value has none.
 	Connections connection.Config
 
+	// Observer receives what happens, for traces and metrics: package pintleotel makes one.
+	// The zero value observes nothing and costs nothing.
+	Observer Observer
+
 	// Accounts adds sign-up, passwords and second factors, with their pages: package
 	// account has it. Nil adds nothing.
 	Accounts Accounts
@@ -267,8 +271,9 @@ type Accounts interface {
 	// files and the field csrfToken. MaxUpload returns the size limit of the form that is
 	// posted to a page, such as "picture", in bytes. Zero means that the page accepts none.
 	// It is called before the form token is checked. Larger requests are answered with
-	// status 413, and are not read if they declare their length. A handler that wraps
-	// another one passes MaxUpload on.
+	// status 413, and are not read if they declare their length. The method HasPage(page
+	// string) bool reports which pages there are, so that [ObservedRoute] has their names. A
+	// handler that wraps another one passes MaxUpload and HasPage on.
 	//
 	// The response has the headers Cache-Control, Vary, Cross-Origin-Resource-Policy and
 	// X-Content-Type-Options already, and the cookie of a new form token. A nil handler

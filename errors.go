@@ -159,6 +159,25 @@ func (c Code) onSignInPage() bool {
 	return false
 }
 
+// bounded returns the code if it is one of this file, and otherwise "other": hosts make codes
+// of any text, and each value of an attribute costs the operator of a metric.
+func (c Code) bounded() Code {
+	switch c {
+	case CodeAccessDenied, CodeCredentials, CodeStepUp, CodeVerification, codeMissingCSRF, codeOAuthCallback,
+		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, codeNoConnection, CodeSignOut, CodeConfiguration, CodeStore,
+		CodeInvalidCheck, codeEmailSignIn, codeEvent, CodeLastSignIn, CodeActing, codeActingEnded, codeNotRevoked,
+		codeAddressMismatch, codeBasePathMismatch, codeForeignSecret, codeForgottenSession, codeLongToken, codeOldCopy,
+		codeSignInPageLoop, codeGuardedRoute, codeMisdirectedForm, codeNoAccountID, codeNoClaims, codeRefusedTarget,
+		codeSignInPageMissing, codeCallbackRoute, codeConsentRequired, codeErrorPageLoop, codeExperimental,
+		codeDuplicateConditional, codeInvalidCallbackURL, codeInvalidEndpoints, codeInvalidProvider, codeJWTSession,
+		codeLogoutToken, codeMissingAdapter, codeMissingAdapterMethods, codeMissingAuthorize, codeMissingAutocomplete,
+		codeMissingSecret, codeOAuthProfileParse, codeSessionToken, codeUnknownAction, codeUnknownTenant,
+		codeUnsupportedStrategy, codeUntrustedHost:
+		return c
+	}
+	return "other"
+}
+
 // An Error is a request that failed. A browser may see Code if it is one of the
 // codes for browsers, and then Detail; Err is for the operator only.
 type Error struct {

@@ -2,6 +2,7 @@ package pintle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -65,6 +66,11 @@ type exchange struct {
 	// asked for. Both are for the event of a sign-in that fails.
 	about *User
 	typed string
+
+	// seen is what the observer sees of a request for the routes, or nil. waited reports
+	// that the sign-in was held before.
+	seen   *ObservedRoute
+	waited bool
 
 	answer answer
 }
@@ -213,6 +219,7 @@ func (x *exchange) emitSignIn(who *arrival, d *decision, given *issued) {
 	if who.by == byHost {
 		e.NewUser = nil
 	}
+	x.observeSignIn(outcomeOf(who, e, given), who.waited, e.NewUser != nil && *e.NewUser, nil)
 	emit(x.ctx, x.settings, "signIn", x.Events.SignIn, e)
 }
 
@@ -225,6 +232,9 @@ func (x *exchange) emitSignInFailed(e *Error) {
 	case codeMissingCSRF, codeInvalidProvider, codeUnknownAction:
 		return
 	}
+	if !x.confirming() {
+		x.observeSignIn("failed", x.waited, false, e)
+	}
 	failed := &SignInFailedEvent{
 		Provider: x.providerOf(e), Code: e.Code, Err: e, Email: x.typed, Client: x.clientAddress(x.r), Request: x.r,
 	}
@@ -232,6 +242,92 @@ func (x *exchange) emitSignInFailed(e *Error) {
 		failed.User = x.about.clone()
 	}
 	emit(x.ctx, x.settings, "signInFailed", x.Events.SignInFailed, failed)
+}
+
+// observe tells the observer of the request, which has arrived. The function that it returns is
+// called when the request is answered.
+func (x *exchange) observe() (done func()) {
+	o := &ObservedRoute{Method: x.r.Method, Route: x.routeName()}
+	ctx, end := x.Observer.Route(x.ctx, o)
+	x.ctx, x.r, x.seen = ctx, x.r.WithContext(ctx), o
+	return func() {
+		o.Provider, _ = x.settings.observed(x.provider)
+		end()
+	}
+}
+
+// routeName is the route of the request, with nothing that the client has chosen.
+func (x *exchange) routeName() string {
+	act, id, ok := x.parsePath(x.r.URL.EscapedPath())
+	switch {
+	case !ok:
+		return ""
+	case id == "":
+		return x.base + "/" + string(act)
+	case act == actionNative:
+		return x.base + "/" + string(act) + "/" + id // which parsePath has found
+	case act != actionAccount:
+		return x.base + "/" + string(act) + "/{provider}"
+	}
+	if h, lists := x.accounts.(pager); lists && h.HasPage(id) {
+		return x.base + "/" + string(act) + "/" + id
+	}
+	return x.base + "/" + string(act) + "/{page}"
+}
+
+// A pager is a handler of Config.Accounts that knows its pages: see [Accounts].
+type pager interface{ HasPage(page string) bool }
+
+// noteError notes for the observer why the request failed.
+func (x *exchange) noteError(e *Error) {
+	if x.seen != nil {
+		x.seen.Code, x.seen.Err, x.seen.Fault = e.Code.bounded(), e, x.isFault(e)
+	}
+}
+
+// isFault reports whether the operator has to repair what an error is about. A store whose
+// call was interrupted because the client has left is sound.
+func (x *exchange) isFault(e *Error) bool {
+	return e.level() >= slog.LevelError && !errors.Is(x.ctx.Err(), context.Canceled)
+}
+
+// observed returns what an observer sees of a provider, which may be nil.
+func (s *settings) observed(p *provider) (id string, kind ProviderType) {
+	switch {
+	case p == nil || p.kind == "":
+		return "", "" // the id comes from the request
+	case p.joined != nil:
+		return discoveryID, p.kind
+	case s.byID[p.id] != nil:
+		return p.id, p.kind
+	}
+	return "", "" // server code has named it
+}
+
+// observeSignIn tells the observer of a sign-in.
+func (x *exchange) observeSignIn(outcome string, waited, newUser bool, e *Error) {
+	if x.Observer.SignIn == nil {
+		return
+	}
+	o := &ObservedSignIn{Outcome: outcome, Waited: waited, NewUser: newUser}
+	o.Provider, o.Type = x.settings.observed(x.provider)
+	if e != nil {
+		o.Code, o.Err, o.Fault = e.Code.bounded(), e, x.isFault(e)
+	}
+	x.Observer.SignIn(x.ctx, o)
+}
+
+// outcomeOf is the outcome of a sign-in that did not fail.
+func outcomeOf(who *arrival, e *SignInEvent, given *issued) string {
+	switch {
+	case given == nil:
+		return "no_session"
+	case who.by == byHost:
+		return "started"
+	case e.SignedIn:
+		return "signed_in"
+	}
+	return "linked"
 }
 
 func (x *exchange) emitUser(name string, handler func(context.Context, *User) error, u *User) {
@@ -517,6 +613,12 @@ func (x *exchange) write(w http.ResponseWriter) {
 		showActor(h)
 	}
 	if x.answer.passed != nil {
+		if x.seen != nil {
+			recorder := &statusRecorder{ResponseWriter: w, seen: x.seen}
+			x.accounts.ServeHTTP(recorder, x.answer.passed)
+			recorder.record(http.StatusOK) // the server writes it if the handler wrote nothing
+			return
+		}
 		x.accounts.ServeHTTP(w, x.answer.passed)
 		return
 	}
@@ -524,6 +626,7 @@ func (x *exchange) write(w http.ResponseWriter) {
 		location := asciiURL(x.answer.location)
 		h["Location"] = []string{location}
 		if !x.wantsJSON() {
+			x.noteStatus(http.StatusFound)
 			w.WriteHeader(http.StatusFound)
 			return
 		}
@@ -532,9 +635,42 @@ func (x *exchange) write(w http.ResponseWriter) {
 		x.setJSON(http.StatusOK, body)
 		h["Content-Type"] = jsonType
 	}
+	x.noteStatus(x.answer.status)
 	w.WriteHeader(x.answer.status)
 	_, _ = w.Write(x.answer.body) // an error means that the browser has gone
 }
+
+// noteStatus notes the status of the answer for the observer.
+func (x *exchange) noteStatus(status int) {
+	if x.seen != nil {
+		x.seen.Status = status
+	}
+}
+
+// A statusRecorder notes the status that the handler of Config.Accounts writes.
+type statusRecorder struct {
+	http.ResponseWriter
+	seen *ObservedRoute
+}
+
+func (w *statusRecorder) record(status int) {
+	if w.seen.Status == 0 && status >= http.StatusOK { // others come before the answer
+		w.seen.Status = status
+	}
+}
+
+func (w *statusRecorder) WriteHeader(status int) {
+	w.record(status)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusRecorder) Write(p []byte) (int, error) {
+	w.record(http.StatusOK)
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Values of headers that are the same in every answer.
 var (

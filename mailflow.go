@@ -43,7 +43,7 @@ func (s *settings) newMailFlow(own Email, env environment) (*provider, *Error) {
 		p.decides = append(p.decides, limitsOfAttempts)
 	}
 	env.fillEmail(&own)
-	if err := own.complete(s.HTTPClient); err != nil {
+	if err := own.complete(s.observedClient(f.id, s.HTTPClient)); err != nil {
 		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
 	if own.Send == nil {

@@ -141,7 +141,25 @@ func (f *oauthFlow) speak(s *settings) (refresh refreshFunc, fault *Error) {
 	if err := check(); err != nil {
 		return refresh, &Error{Code: codeInvalidEndpoints, Provider: p.ID, Err: err}
 	}
+	f.observe(s)
 	return refresh, nil
+}
+
+// observe lets the observer see the requests to the provider. The checks of the client come
+// first: they look at its transport.
+func (f *oauthFlow) observe(s *settings) {
+	id := f.id
+	if f.joined != nil {
+		id = discoveryID
+	}
+	switch p := f.protocol.(type) {
+	case oauth1Protocol:
+		p.Client = s.observedClient(id, p.Client)
+	case openID2Protocol:
+		p.Client = s.observedClient(id, p.Client)
+	case oauth2Protocol:
+		p.Client = s.observedClient(id, p.Client)
+	}
 }
 
 // guarded returns the provider for OAuth 2 and OpenID Connect.

@@ -400,7 +400,9 @@ func acceptedLanguages(lines []string) []string {
 // answerBadRequest answers a request that names no route. A browser gets a page that
 // repeats nothing of the request.
 func (x *exchange) answerBadRequest(err error) {
-	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: bad request", x.describe(slog.LevelInfo, fail(codeUnknownAction, err))...)
+	e := fail(codeUnknownAction, err)
+	x.noteError(e)
+	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: bad request", x.describe(slog.LevelInfo, e)...)
 	status := http.StatusBadRequest
 	if bad, ok := errors.AsType[*badRequest](err); ok {
 		status = bad.status
@@ -485,6 +487,7 @@ func (x *exchange) answerError(err error) {
 
 // logError notes why a request failed.
 func (x *exchange) logError(e *Error) {
+	x.noteError(e)
 	level := x.repeated(e, e.level())
 	x.log.LogAttrs(x.ctx, level, "pintle: request failed", x.describe(level, e)...)
 }

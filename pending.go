@@ -155,6 +155,9 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 	x.addCookie(cookie.WriteChunked(x.set.pending.name, text, cookie.Received(x.r.Header, x.set.pending.name),
 		x.set.pending.lasting(x.set.pendingAge()))...)
 	x.debug("sign-in held")
+	if !who.waited {
+		x.observeSignIn("held", false, h.NewUser != nil && *h.NewUser, nil)
+	}
 	return x.redirect(target)
 }
 
@@ -301,6 +304,7 @@ func (x *exchange) complete(o CompleteOptions) (lost bool, err error) {
 	if err != nil {
 		return true, err
 	}
+	x.waited = true
 	if x.provider, err = x.find(x.ctx, h.Provider); err != nil {
 		return false, err
 	}

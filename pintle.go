@@ -328,6 +328,9 @@ func (a *Auth) Require(next http.Handler) http.Handler {
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, known := a.settingsOrFault(r)
 	x := &exchange{settings: s, ctx: known.Context(), w: w, r: known, began: time.Now()}
+	if s.Observer.Route != nil {
+		defer x.observe()()
+	}
 	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
 	x.write(w)
 }

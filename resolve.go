@@ -84,6 +84,10 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	given := cfg.BasePath
 	env.fill(&cfg)
 	source := baseSource(given, cfg.BasePath)
+	if cfg.Observer.Attach != nil {
+		cfg.Providers, cfg.Secrets, cfg.Languages = slices.Clone(cfg.Providers), slices.Clone(cfg.Secrets), slices.Clone(cfg.Languages)
+		cfg.Observer.Attach(&cfg)
+	}
 	accounts, unattached := attachAccounts(&cfg, attach)
 	s := &settings{
 		Config: cfg, baseSource: source, log: newLogger(&cfg), accounts: accounts,

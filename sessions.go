@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/bearer"
 	"github.com/pintleauth/pintle/internal/cookie"
 )
 
@@ -190,6 +191,51 @@ func (s *settings) confirmThere(ctx context.Context, p *provider, f *followed) (
 	return now, errNotFollowed
 }
 
+// observesSession returns when the reading of a session begins, and the zero time if nobody
+// observes it.
+func (s *settings) observesSession() (began time.Time) {
+	if s.Observer.Session != nil {
+		began = time.Now()
+	}
+	return began
+}
+
+// observeSession tells the observer what came of reading a session.
+func (s *settings) observeSession(r *http.Request, set *cookieSet, began time.Time, result *sessionResult) {
+	if began.IsZero() {
+		return
+	}
+	name := result.name(r.Context())
+	if name == "none" && s.carriesSession(r, set) {
+		name = "rejected" // a row that is gone is no error
+	}
+	s.Observer.Session(r.Context(), &ObservedSession{Result: name, Duration: time.Since(began)})
+}
+
+// carriesSession reports whether a request carries what could be a session.
+func (s *settings) carriesSession(r *http.Request, set *cookieSet) bool {
+	return cookie.ReadChunked(r.Header, set.session.name).Value() != "" || s.Session.AllowBearer && bearer.Token(r.Header) != ""
+}
+
+// name is the name that an [ObservedSession] has for a result.
+func (r *sessionResult) name(ctx context.Context) string {
+	switch {
+	case r.session != nil:
+		return "valid"
+	case r.page != "":
+		return "page_first"
+	case r.err == nil:
+		return "none"
+	case r.cause == rejected, r.cause == meantForUser:
+		return "rejected"
+	case errors.Is(ctx.Err(), context.Canceled):
+		return "canceled"
+	case r.cause == unanswered:
+		return "unavailable"
+	}
+	return "failed"
+}
+
 // loadSession reads the session of a request to the host's own handler and
 // extends it when that is due. Why a session was not read is in the log.
 func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) sessionResult {
@@ -203,7 +249,9 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) session
 	if s.Session.AllowBearer && cookie.ReadChunked(req.Header, set.session.name).Value() == "" {
 		q.renewal = renewNever // a native application has no use for a cookie
 	}
+	began := s.observesSession()
 	result := s.sessionOf(q)
+	s.observeSession(req, set, began, &result)
 	switch {
 	case result.acting == actingNow:
 		showActor(w.Header())
@@ -237,7 +285,9 @@ func (s *settings) readSession(req *http.Request) (*Session, error) {
 		s.logUnread(req.Context(), unread{err, failed})
 		return nil, err
 	}
+	began := s.observesSession()
 	result := s.sessionOf(sessionRequest{Request: req, set: set, renewal: renewNever})
+	s.observeSession(req, set, began, &result)
 	if result.err != nil {
 		s.logUnread(req.Context(), result.unread)
 		if result.cause == rejected || result.cause == meantForUser && result.alone {
@@ -328,7 +378,9 @@ func (x *exchange) sessionRoute() error {
 	} else {
 		x.answer.noStore = true
 	}
+	began := x.observesSession()
 	result := x.sessionOf(q)
+	x.observeSession(x.r, x.set, began, &result)
 	x.addCookie(result.lines...)
 	if result.err != nil {
 		x.logStoreFailure(result.err)

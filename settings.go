@@ -753,6 +753,19 @@ type language struct {
 // isOf reports whether a configuration read the session, or the host made it.
 func (s *Session) isOf(set *settings) bool { return s.from == nil || s.from.isSame(set) }
 
+// observedClient returns a client whose requests to a provider the observer sees.
+func (s *settings) observedClient(provider string, c *http.Client) *http.Client {
+	if s.Observer.Transport == nil {
+		return c
+	}
+	seen := *c
+	if seen.Transport == nil {
+		seen.Transport = http.DefaultTransport
+	}
+	seen.Transport = s.Observer.Transport(provider, seen.Transport)
+	return &seen
+}
+
 // site returns the origin at which the browser sees the request. Links in mails
 // and redirects are made from it. Any client can set the headers, so they are
 // trusted only on this machine, where they can do no harm, or where the host

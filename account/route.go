@@ -162,6 +162,9 @@ func (h handler) MaxUpload(name string) int64 {
 	return 0
 }
 
+// HasPage reports whether there is a page with a name: see [pintle.Accounts].
+func (h handler) HasPage(name string) bool { return h.routes[name] != nil }
+
 // serve answers a request below the path of accounts. The root has checked the address,
 // the form token and the sender.
 func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) {
