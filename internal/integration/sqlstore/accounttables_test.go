@@ -12,6 +12,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/integration/recorder"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
@@ -549,17 +550,17 @@ func TestAChangeThatADeadlockEndedIsMade(t *testing.T) {
 func TestASessionWithItsDataIsCheckedInOneRoundTrip(t *testing.T) {
 	eachFactsSite(t, func(s *factsSite) {
 		s.session("token", time.Hour)
-		db, r := record(s.T, s.db)
+		db, r := recorder.Open(s.T, s.db)
 		db.SetMaxOpenConns(1)
 		store, err := sqlstore.NewShared(db, s.l.layout)
 		s.ok(err)
 		for range 3 {
-			r.take()
+			r.Take()
 			found, _, err := store.SessionAndUser(s.Context(), "token")
 			if err != nil || found.Data["of"] != "token" {
 				s.Errorf("SessionAndUser() = %+v, %v, want its data", found, err)
 			}
-			if sent := r.take(); len(sent) != 1 {
+			if sent := r.Take(); len(sent) != 1 {
 				s.Errorf("sent %d statements, want 1: %v", len(sent), sent)
 			}
 		}

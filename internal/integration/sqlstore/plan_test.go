@@ -14,6 +14,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/integration/recorder"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/providersession"
 	"github.com/pintleauth/pintle/sharedstate"
@@ -56,20 +57,20 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 }
 
 func checkPlans(t *testing.T, db *services.Database, layout string, d sqlstore.Dialect, open func(*sql.DB) *sqlstore.Store) {
-	recorded, r := record(t, db)
+	recorded, r := recorder.Open(t, db)
 	s := open(recorded)
 	populate(t, s, 200)
 	execute(t, db.DB, map[sqlstore.Dialect]string{sqlstore.PostgreSQL: "ANALYZE", sqlstore.SQLite: "ANALYZE", sqlstore.MySQL: "DO 0"}[d])
-	r.take()
+	r.Take()
 	exercise(t, s)
 	seen := map[string]bool{}
-	for _, sent := range r.take() {
-		if seen[sent.text] || !searches(sent.text) {
+	for _, sent := range r.Take() {
+		if seen[sent.Text] || !searches(sent.Text) {
 			continue
 		}
-		seen[sent.text] = true
+		seen[sent.Text] = true
 		if plan := explain(t, db, d, sent); !indexed(d, plan) {
-			t.Errorf("%s\nreads a whole table:\n%s", sent.text, plan)
+			t.Errorf("%s\nreads a whole table:\n%s", sent.Text, plan)
 		}
 	}
 	for name, variants := range listed(t, layout) {
@@ -356,7 +357,7 @@ func exerciseAccounts(t *testing.T, s *sqlstore.Store, rows accountstore.Store, 
 }
 
 // explain returns the plan, one step a line, with every column.
-func explain(t *testing.T, db *services.Database, d sqlstore.Dialect, sent sentStatement) string {
+func explain(t *testing.T, db *services.Database, d sqlstore.Dialect, sent recorder.Statement) string {
 	t.Helper()
 	conn, err := db.Conn(t.Context())
 	if err != nil {
@@ -374,9 +375,9 @@ func explain(t *testing.T, db *services.Database, d sqlstore.Dialect, sent sentS
 			t.Fatal(err)
 		}
 	}
-	rows, err := conn.QueryContext(t.Context(), command+sent.text, sent.args...)
+	rows, err := conn.QueryContext(t.Context(), command+sent.Text, sent.Args...)
 	if err != nil {
-		t.Fatalf("%s: %v", sent.text, err)
+		t.Fatalf("%s: %v", sent.Text, err)
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()
@@ -421,7 +422,7 @@ func TestAPlanWithoutAnIndexIsNoticed(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			db := migrated(t, d)
 			populate(t, sqlstore.New(db.DB, d.dialect), 200)
-			plan := explain(t, db, d.dialect, sentStatement{text: "SELECT id FROM pintle_users WHERE name = 'x'"})
+			plan := explain(t, db, d.dialect, recorder.Statement{Text: "SELECT id FROM pintle_users WHERE name = 'x'"})
 			if indexed(d.dialect, plan) {
 				t.Errorf("a search by name passes for one with an index:\n%s", plan)
 			}
@@ -432,7 +433,7 @@ func TestAPlanWithoutAnIndexIsNoticed(t *testing.T) {
 func TestASessionIsCheckedInOneRoundTrip(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
-			db, r := record(t, migrated(t, d))
+			db, r := recorder.Open(t, migrated(t, d))
 			db.SetMaxOpenConns(1) // the second connection would prepare the statement once more
 			s := sqlstore.New(db, d.dialect)
 			users := populate(t, s, 3)
@@ -442,16 +443,16 @@ func TestASessionIsCheckedInOneRoundTrip(t *testing.T) {
 				}
 			}
 			look()
-			prepared := r.prepared
+			prepared := r.Prepared()
 			for range 3 {
-				r.take()
+				r.Take()
 				look()
-				if sent := r.take(); len(sent) != 1 {
+				if sent := r.Take(); len(sent) != 1 {
 					t.Errorf("sent %d statements, want 1: %v", len(sent), sent)
 				}
 			}
-			if r.prepared != prepared {
-				t.Errorf("%d statements were prepared again", r.prepared-prepared)
+			if r.Prepared() != prepared {
+				t.Errorf("%d statements were prepared again", r.Prepared()-prepared)
 			}
 		})
 	}
@@ -460,13 +461,13 @@ func TestASessionIsCheckedInOneRoundTrip(t *testing.T) {
 func TestOwnTablesHoldNoSessionToken(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
-			db, r := record(t, migrated(t, d))
+			db, r := recorder.Open(t, migrated(t, d))
 			s := sqlstore.New(db, d.dialect)
 			users := populate(t, s, 3)
-			r.take()
+			r.Take()
 			exerciseToken(t, s, users[0].session.Token)
-			for _, sent := range r.take() {
-				if text := fmt.Sprintf("%s %s", sent.text, sent.args); strings.Contains(text, users[0].session.Token) {
+			for _, sent := range r.Take() {
+				if text := fmt.Sprintf("%s %s", sent.Text, sent.Args); strings.Contains(text, users[0].session.Token) {
 					t.Errorf("the database is sent the token: %s", text)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/integration/recorder"
 	"github.com/pintleauth/pintle/store/sqlstore"
 	"github.com/pintleauth/pintle/storetest"
 )
@@ -25,7 +26,7 @@ func TestALookForARevocationReadsAnIndex(t *testing.T) {
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			db := migrated(t, d)
-			recorded, r := record(t, db)
+			recorded, r := recorder.Open(t, db)
 			list := sqlstore.NewRevocations(recorded, d.dialect)
 			until := time.Now().Add(time.Hour)
 			for range 200 {
@@ -34,20 +35,20 @@ func TestALookForARevocationReadsAnIndex(t *testing.T) {
 				}
 			}
 			execute(t, db.DB, map[sqlstore.Dialect]string{sqlstore.PostgreSQL: "ANALYZE", sqlstore.SQLite: "ANALYZE", sqlstore.MySQL: "DO 0"}[d.dialect])
-			r.take()
+			r.Take()
 			if ended, err := list.Revoked(t.Context(), pintle.TokenSession{UserID: rand.Text(), ID: rand.Text(), SignedIn: time.Now()}); ended || err != nil {
 				t.Fatalf("Revoked returned %t, %v", ended, err)
 			}
-			asked := r.take()
+			asked := r.Take()
 			if len(asked) != 1 {
 				t.Errorf("Revoked took %d statements, want 1", len(asked))
 			}
 			if _, err := list.Sweep(t.Context(), time.Now(), 10); err != nil {
 				t.Fatal(err)
 			}
-			for _, sent := range append(asked, r.take()...) {
+			for _, sent := range append(asked, r.Take()...) {
 				if plan := explain(t, db, d.dialect, sent); !indexed(d.dialect, plan) {
-					t.Errorf("%s\nreads a whole table:\n%s", sent.text, plan)
+					t.Errorf("%s\nreads a whole table:\n%s", sent.Text, plan)
 				}
 			}
 		})

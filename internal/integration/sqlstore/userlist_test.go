@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/integration/recorder"
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
@@ -89,27 +90,27 @@ func TestAPageOfUsersIsOneIndexedQuery(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			db := migrated(t, d)
 			manyUsers(t, db.DB, d.dialect, 2000)
-			recorded, r := record(t, db)
+			recorded, r := recorder.Open(t, db)
 			rows := sqlstore.New(recorded, d.dialect).AccountStore()
 			for _, l := range listQueries {
 				q := l.query
 				q.At, q.Limit = time.Now(), 2
 				for page := range 2 {
-					r.take()
+					r.Take()
 					users, next, err := rows.Users(t.Context(), &q)
 					if err != nil || len(users) == 0 {
 						t.Fatalf("users %s: %d, %v", l.name, len(users), err)
 					}
-					sent := r.take()
+					sent := r.Take()
 					if len(sent) != 1 {
 						t.Fatalf("page %d of users %s took %d statements", page, l.name, len(sent))
 					}
 					plan := explain(t, db, d.dialect, sent[0])
 					if !indexed(d.dialect, withoutSmall(plan)) {
-						t.Errorf("users %s, page %d: %s\nreads a whole table:\n%s", l.name, page, sent[0].text, plan)
+						t.Errorf("users %s, page %d: %s\nreads a whole table:\n%s", l.name, page, sent[0].Text, plan)
 					}
 					if !l.sorts && sorts(d.dialect, plan) {
-						t.Errorf("users %s, page %d: %s\nsorts all users:\n%s", l.name, page, sent[0].text, plan)
+						t.Errorf("users %s, page %d: %s\nsorts all users:\n%s", l.name, page, sent[0].Text, plan)
 					}
 					if q.After = next; next == "" {
 						break

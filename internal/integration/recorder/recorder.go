@@ -1,4 +1,5 @@
-package sqlstore_test
+// Package recorder records the statements that a program sends to a database.
+package recorder
 
 import (
 	"context"
@@ -11,26 +12,28 @@ import (
 	"github.com/pintleauth/pintle/internal/integration/services"
 )
 
-// A recorder opens a database through its driver and records the statements that
-// are sent to it.
-type recorder struct {
+// A Recorder opens a database through its driver and records the statements that are sent
+// to it. Its methods may be called concurrently.
+type Recorder struct {
 	driver driver.Driver
 	dsn    string
 
-	mu       sync.Mutex
-	sent     []sentStatement
-	prepared int // statements
+	mu           sync.Mutex
+	sent         []Statement
+	prepared     int
+	transactions []string
 }
 
-type sentStatement struct {
-	text string
-	args []any
+// A Statement was sent with its arguments.
+type Statement struct {
+	Text string
+	Args []any
 }
 
-// record opens db once more, through a recorder.
-func record(t testing.TB, db *services.Database) (*sql.DB, *recorder) {
+// Open opens db once more, through a recorder. It is closed when the test ends.
+func Open(t testing.TB, db *services.Database) (*sql.DB, *Recorder) {
 	t.Helper()
-	r := &recorder{driver: db.DB.Driver(), dsn: db.DSN}
+	r := &Recorder{driver: db.DB.Driver(), dsn: db.DSN}
 	recorded := sql.OpenDB(r)
 	t.Cleanup(func() {
 		if err := recorded.Close(); err != nil {
@@ -40,8 +43,8 @@ func record(t testing.TB, db *services.Database) (*sql.DB, *recorder) {
 	return recorded, r
 }
 
-// take returns the statements since the last call.
-func (r *recorder) take() []sentStatement {
+// Take returns the statements since the last call. Transactions are not among them.
+func (r *Recorder) Take() []Statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	sent := r.sent
@@ -49,19 +52,44 @@ func (r *recorder) take() []sentStatement {
 	return sent
 }
 
-func (r *recorder) note(text string, args []driver.NamedValue) {
+// TakeTransactions returns what began and ended transactions since the last call: BEGIN,
+// COMMIT and ROLLBACK, each of which is a round trip of its own.
+func (r *Recorder) TakeTransactions() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := sentStatement{text: text}
+	steps := r.transactions
+	r.transactions = nil
+	return steps
+}
+
+// Prepared returns how many statements were prepared since the recorder was opened.
+func (r *Recorder) Prepared() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.prepared
+}
+
+func (r *Recorder) note(text string, args []driver.NamedValue) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := Statement{Text: text}
 	for _, arg := range args {
-		s.args = append(s.args, arg.Value)
+		s.Args = append(s.Args, arg.Value)
 	}
 	r.sent = append(r.sent, s)
 }
 
-func (r *recorder) Driver() driver.Driver { return r.driver }
+func (r *Recorder) noteTransaction(step string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.transactions = append(r.transactions, step)
+}
 
-func (r *recorder) Connect(context.Context) (driver.Conn, error) {
+// Driver implements [driver.Connector].
+func (r *Recorder) Driver() driver.Driver { return r.driver }
+
+// Connect implements [driver.Connector].
+func (r *Recorder) Connect(context.Context) (driver.Conn, error) {
 	c, err := r.driver.Open(r.dsn)
 	if err != nil {
 		return nil, err
@@ -71,7 +99,7 @@ func (r *recorder) Connect(context.Context) (driver.Conn, error) {
 
 type recordedConn struct {
 	driver.Conn
-	r *recorder
+	r *Recorder
 }
 
 func (c recordedConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
@@ -86,7 +114,27 @@ func (c recordedConn) PrepareContext(ctx context.Context, text string) (driver.S
 }
 
 func (c recordedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+	tx, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	c.r.noteTransaction("BEGIN")
+	return recordedTx{tx, c.r}, nil
+}
+
+type recordedTx struct {
+	driver.Tx
+	r *Recorder
+}
+
+func (t recordedTx) Commit() error {
+	t.r.noteTransaction("COMMIT")
+	return t.Tx.Commit()
+}
+
+func (t recordedTx) Rollback() error {
+	t.r.noteTransaction("ROLLBACK")
+	return t.Tx.Rollback()
 }
 
 func (c recordedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
@@ -115,7 +163,7 @@ func (c recordedConn) CheckNamedValue(v *driver.NamedValue) error {
 type recordedStmt struct {
 	driver.Stmt
 	text string
-	r    *recorder
+	r    *Recorder
 }
 
 func (s recordedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
