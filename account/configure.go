@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/pages"
 	"github.com/pintleauth/pintle/password"
 )
@@ -163,8 +164,10 @@ func (a *Accounts) gate(ctx context.Context, p *pintle.PendingSignIn) (page stri
 	return a.callback.Hold(ctx, p)
 }
 
-// ask returns the page of this package to which a sign-in has to go first.
+// ask returns the page of this package to which a sign-in has to go first. The questions
+// about the state of the user share one look-up.
 func (a *Accounts) ask(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
+	ctx = context.WithValue(ctx, askedStateKey{}, new(*accountstore.State))
 	for _, ask := range []func(context.Context, *pintle.PendingSignIn) (string, error){
 		a.askBan, a.askPassword, a.askProof, a.askSecondFactor, a.askMust, a.askLost, a.askKeep,
 	} {
@@ -173,4 +176,31 @@ func (a *Accounts) ask(ctx context.Context, p *pintle.PendingSignIn) (page strin
 		}
 	}
 	return "", nil
+}
+
+type askedStateKey struct{}
+
+// forgetAsked makes the next question read the state again.
+func (a *Accounts) forgetAsked(ctx context.Context) {
+	if kept, ok := ctx.Value(askedStateKey{}).(**accountstore.State); ok {
+		*kept = nil
+	}
+}
+
+// askedState returns the state of the user of a sign-in at the gate, which is read once. That
+// is after the session was stored, and after the time of the sign-in for tokens: a change that
+// comes later ends the session.
+func (a *Accounts) askedState(ctx context.Context, p *pintle.PendingSignIn) (*accountstore.State, error) {
+	kept, ok := ctx.Value(askedStateKey{}).(**accountstore.State)
+	if ok && *kept != nil {
+		return *kept, nil
+	}
+	state, err := a.rows.State(ctx, p.User.ID)
+	if err != nil {
+		return nil, storeFault(err)
+	}
+	if ok {
+		*kept = state
+	}
+	return state, nil
 }

@@ -152,10 +152,10 @@ func (v *visit) tellOfDeletion(kind string, u *pintle.User, value string) {
 // askKeep is the part of the gate for users who have deleted their account: for some days it
 // can be kept. Afterwards no sign-in succeeds, whether or not the job has come.
 func (a *Accounts) askKeep(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
-	state, err := a.rows.State(ctx, p.User.ID)
+	state, err := a.askedState(ctx, p)
 	switch {
 	case err != nil:
-		return "", storeFault(err)
+		return "", err
 	case !isDeleting(state):
 		return "", nil
 	case isDue(state):

@@ -212,3 +212,18 @@ func TestANoticeComesAfterTheChange(t *testing.T) {
 		t.Errorf("the mails are %v", told)
 	}
 }
+
+// AC-1: the questions share one look-up of the state, but for those after the application was
+// asked, which may have changed it.
+func TestWhatTheApplicationChangesAtTheGateCounts(t *testing.T) {
+	t.Parallel()
+	var s *site
+	s = newSite(t, false, func(_ *pintle.Config, o *account.Options) {
+		o.SecondFactor.Required = func(_ context.Context, p *pintle.PendingSignIn) (bool, error) {
+			s.changeState(p.User.ID, func(state *accountstore.State) { state.Must = "password" })
+			return false, nil
+		}
+	})
+	s.seed(ada, goodPassword, true)
+	s.browser().signIn(ada, goodPassword).isAt(mustChange).isSignedInAs("")
+}

@@ -294,9 +294,9 @@ func (v *visit) takeAddress(s pintle.Store, u *pintle.User, instead string) (*pi
 
 // askLost is the part of the gate for users who have lost their address to another person.
 func (a *Accounts) askLost(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
-	state, err := a.rows.State(ctx, p.User.ID)
+	state, err := a.askedState(ctx, p)
 	if err != nil {
-		return "", storeFault(err)
+		return "", err
 	}
 	if mustDo(state, mustKnow) {
 		return a.heldAt("address-lost"), nil

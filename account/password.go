@@ -216,9 +216,9 @@ func (a *Accounts) askMust(ctx context.Context, p *pintle.PendingSignIn) (page s
 	if ctx.Value(newPasswordKey{}) != nil {
 		return "", nil
 	}
-	state, err := a.rows.State(ctx, p.User.ID)
+	state, err := a.askedState(ctx, p)
 	if err != nil {
-		return "", storeFault(err)
+		return "", err
 	}
 	switch {
 	case mustDo(state, mustReplace) && needsMail(p) && !hasSecondProof(p):
@@ -377,9 +377,9 @@ func (a *Accounts) askPassword(ctx context.Context, p *pintle.PendingSignIn) (pa
 
 // askBan denies the sign-in of a user who is banned.
 func (a *Accounts) askBan(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
-	state, err := a.rows.State(ctx, p.User.ID)
+	state, err := a.askedState(ctx, p)
 	if err != nil {
-		return "", storeFault(err)
+		return "", err
 	}
 	if state.BannedUntil.After(time.Now()) {
 		return "", &pintle.Error{

@@ -46,9 +46,9 @@ func (a *Accounts) needsProof(ctx context.Context, p *pintle.PendingSignIn) (boo
 	if p.Authentication.Provider == providerID && a.o.SignUp.Verify != VerifyNone {
 		return true, nil
 	}
-	state, err := a.rows.State(ctx, p.User.ID)
+	state, err := a.askedState(ctx, p)
 	if err != nil {
-		return false, storeFault(err)
+		return false, err
 	}
 	return mustDo(state, mustPassword), nil
 }

@@ -193,9 +193,9 @@ func (a *Accounts) hasPasskeyInstead(ctx context.Context, p *pintle.PendingSignI
 	if keys.passkey == "" {
 		return false, nil
 	}
-	state, err := a.rows.State(ctx, p.User.ID)
+	state, err := a.askedState(ctx, p)
 	if err != nil {
-		return false, storeFault(err)
+		return false, err
 	}
 	return !mustDo(state, mustEnrol), nil
 }
@@ -235,13 +235,15 @@ func isVerifiedPasskey(p *pintle.PendingSignIn) bool {
 // application, or because an operator has removed a lost one.
 func (a *Accounts) needsFactor(ctx context.Context, p *pintle.PendingSignIn) (bool, error) {
 	if a.o.SecondFactor.Required != nil {
-		if must, err := a.o.SecondFactor.Required(ctx, p); must || err != nil {
+		must, err := a.o.SecondFactor.Required(ctx, p)
+		a.forgetAsked(ctx) // the application may have changed the state
+		if must || err != nil {
 			return must, err
 		}
 	}
-	state, err := a.rows.State(ctx, p.User.ID)
+	state, err := a.askedState(ctx, p)
 	if err != nil {
-		return false, storeFault(err)
+		return false, err
 	}
 	return mustDo(state, mustEnrol), nil
 }
