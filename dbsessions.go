@@ -31,6 +31,8 @@ func (s dbSessions) endHeldAtSignIn() bool { return s.Session.RotateAtSignIn }
 
 func (dbSessions) endCopies() bool { return true }
 
+func (s dbSessions) readable(ctx context.Context) error { return s.records.sessionsAnswer(ctx) }
+
 // read returns the session of a request, and extends it when that is due.
 func (s dbSessions) read(q sessionRequest) sessionResult {
 	stored, user, err := s.sessionOfCookie(q.Context(), q.Request, q.set, s.liveSession)

@@ -84,7 +84,7 @@ func (s *settings) newOAuthFlow(own OAuth, env environment, of *joined) (*provid
 	if f.initiatedBy != nil {
 		p.initiated = f.initiatedBy.IsIssuer
 	}
-	p.checkClient = f.protocol.CheckClient
+	p.checkClient, p.reach = f.protocol.CheckClient, f.protocol.Reach
 	return p, fault
 }
 

@@ -37,6 +37,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/pintleauth/pintle/health"
 )
 
 // Auth signs people in and keeps their sessions. It is an [http.Handler] for
@@ -303,6 +305,39 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 		return nil, err
 	}
 	return s.readSession(known)
+}
+
+// HealthChecks returns the checks of [health.Handler] for this configuration:
+//
+//   - "sessions" is required: whether database sessions, or the revocation list of token
+//     sessions, can be read.
+//   - "store", if sessions are tokens: whether users can be read, which sign-ins need.
+//   - "shared state", if there is one: whether it can be written.
+//   - "provider ID", for each provider of OAuth and OpenID: whether it answers, at most once a
+//     minute. The request has no credentials.
+//
+// The checks that are not required are in the log only: users who are signed in do not need
+// them. The caller may change that, and add checks. An Auth of [NewFunc] has no configuration
+// of its own: call the method on [Auth.Tenant], or on the Auth of a configuration.
+func (a *Auth) HealthChecks(ctx context.Context) (_ []health.Check, err error) {
+	defer a.logFailed(ctx, "HealthChecks", &err)
+	s, err := a.settingsFor(ctx, "HealthChecks")
+	if err != nil {
+		return nil, err
+	}
+	checks := []health.Check{{Name: "sessions", Run: s.sessions.readable, Required: true}}
+	if s.records != nil && !s.sessions.needStoredUser() {
+		checks = append(checks, health.Check{Name: "store", Run: s.records.answers})
+	}
+	if s.shared != nil {
+		checks = append(checks, health.Check{Name: "shared state", Run: s.shared.answers})
+	}
+	for _, p := range s.providers {
+		if p.reach != nil {
+			checks = append(checks, health.Check{Name: "provider " + p.id, Run: p.reach, Keep: time.Minute})
+		}
+	}
+	return checks, nil
 }
 
 // Require passes requests on that carry a session with a user, or that

@@ -77,6 +77,9 @@ type facts struct {
 	notLinked Code
 	removed   *Error
 
+	// reach reports whether the provider answers. It is nil for ways without one.
+	reach func(context.Context) error
+
 	// keep returns what the store is given of an account. Nil means
 	// [storedByDefault].
 	keep func(*Account) *Account
@@ -651,6 +654,9 @@ type refreshFunc func(ctx context.Context, refreshToken, subject string) (map[st
 type protocol interface {
 	// CheckClient reports credentials of the application that are missing.
 	CheckClient() error
+
+	// Reach reports whether the provider answers.
+	Reach(ctx context.Context) error
 
 	begin(ctx context.Context, r authRequest) (authRedirect, error)
 	finish(ctx context.Context, c callbackParams) (*identity, error)

@@ -120,6 +120,38 @@ func (s *settings) checkNil() *Error {
 	return nil
 }
 
+// unusedToken is the token, and unusedAddress the address, of nothing that is stored: a look-up shows
+// whether the store answers.
+const (
+	unusedToken   = "pintle.health"
+	unusedAddress = "health@pintle.invalid"
+)
+
+// sessionsAnswer reports whether sessions can be read. It is not logged like other calls: the
+// handler of health checks logs what changes.
+func (r *records) sessionsAnswer(ctx context.Context) error {
+	_, _, err := r.store.SessionAndUser(ctx, unusedToken)
+	return unlessMissing("getSessionAndUser", err)
+}
+
+// answers reports whether users can be read.
+func (r *records) answers(ctx context.Context) error {
+	_, err := r.store.UserByEmail(ctx, unusedAddress)
+	return unlessMissing("getUserByEmail", err)
+}
+
+// answers reports whether the shared state can be written: it releases a lease that is not held.
+func (a *sharing) answers(ctx context.Context) error {
+	return storeError("release", a.state.Release(ctx, sharedstate.Key{}, sharedstate.Owner{}))
+}
+
+func unlessMissing(operation string, err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return storeError(operation, err)
+}
+
 // mailProvider returns the last provider that sends links, or nil.
 func (s *settings) mailProvider() *provider {
 	for _, p := range slices.Backward(s.providers) {

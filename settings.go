@@ -336,6 +336,9 @@ type sessions interface {
 	// its cookie. Where it is not, a sign-out can do no more than clear the cookie.
 	endCopies() bool
 
+	// readable reports whether sessions can be read.
+	readable(ctx context.Context) error
+
 	// read returns the session of a request and extends it as q requires. Only
 	// [settings.sessionOf] calls it.
 	read(q sessionRequest) sessionResult

@@ -31,6 +31,17 @@ func (s tokenSessions) endHeldAtSignIn() bool { return s.endCopies() }
 
 func (s tokenSessions) endCopies() bool { return s.Session.Revocation != nil }
 
+// readable looks for a session of no user.
+func (s tokenSessions) readable(ctx context.Context) error {
+	if s.Session.Revocation == nil {
+		return nil
+	}
+	if _, err := s.Session.Revocation.Revoked(ctx, TokenSession{UserID: unusedToken}); err != nil {
+		return fail(CodeStore, fmt.Errorf("Config.Session.Revocation: %w", err))
+	}
+	return nil
+}
+
 // read returns the session of a request, and extends it when that is due.
 func (s tokenSessions) read(q sessionRequest) sessionResult {
 	held, err := s.decode(q.Context(), q.Request, q.set, s.readsHeader(&q))

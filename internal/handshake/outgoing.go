@@ -179,6 +179,55 @@ func withoutQuery(req *http.Request, err error) error {
 	return fmt.Errorf("%s %s://%s%s: %w", req.Method, req.URL.Scheme, req.URL.Host, req.URL.EscapedPath(), err)
 }
 
+// Reach reports whether the server of the discovery document, or else of the token endpoint,
+// answers.
+func (p *Provider) Reach(ctx context.Context) error {
+	address, err := p.documentURL()
+	if !p.discovers() {
+		address, err = p.parseURL(p.Token.URL)
+	}
+	if err != nil {
+		return p.errorf("%w", err)
+	}
+	return reach(ctx, p.client(), address)
+}
+
+// Reach reports whether the server of the token requests answers.
+func (o *OAuth1) Reach(ctx context.Context) error {
+	address, err := o.parseURL(o.RequestTokenURL)
+	if err != nil {
+		return err
+	}
+	return reach(ctx, o.client(), address)
+}
+
+// Reach reports whether the server answers.
+func (o *OpenID2) Reach(ctx context.Context) error {
+	address, err := parseURL(o.URL, o.AllowInsecure)
+	if err != nil {
+		return err
+	}
+	return reach(ctx, o.client(), address)
+}
+
+// reach sends a request without credentials. Any status counts as an answer but those of a
+// server that fails: a token endpoint, for example, accepts no GET.
+func reach(ctx context.Context, c *http.Client, address *url.URL) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return withoutQuery(req, err)
+	}
+	_ = resp.Body.Close() // it may be a large page, which is of no use
+	if resp.StatusCode >= http.StatusInternalServerError {
+		return withoutQuery(req, fmt.Errorf("status %d", resp.StatusCode))
+	}
+	return nil
+}
+
 // Fetch sends req and returns the JSON value of a 2xx response, numbers as
 // [json.Number]. It is for the hooks of a [Provider]: any other status is an
 // error, so that the body of a failure never becomes a profile (quirk Q11).

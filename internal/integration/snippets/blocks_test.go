@@ -109,7 +109,7 @@ func TestEveryLanguageOfASnippetIsChecked(t *testing.T) {
 		}
 		for _, s := range blocks(file, string(text)) {
 			switch s.language {
-			case "go", "ts", "js", "html", "shell":
+			case "go", "ts", "js", "html", "shell", "yaml":
 			case "nginx", "caddy": // package reverseproxy serves an application with them
 			case "mermaid": // package guides draws them
 			default:
