@@ -14,10 +14,11 @@ package sweep
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"reflect"
 	"time"
 
@@ -159,7 +160,7 @@ func (j *Job) round(ctx context.Context, parts []Part) (removed int, err error) 
 // waits for a part of a minute first: those that start together do not sweep together.
 func (j *Job) Run(ctx context.Context) {
 	log := cmp.Or(j.Logger, slog.Default())
-	if len(j.Parts) == 0 || !wait(ctx, rand.N(time.Minute)) { //nolint:gosec // no secret
+	if len(j.Parts) == 0 || !wait(ctx, below(time.Minute)) {
 		return
 	}
 	swept := map[int]time.Time{}
@@ -184,7 +185,7 @@ func (j *Job) Run(ctx context.Context) {
 				slog.String("code", "Swept"), slog.Int("removed", removed), slog.Duration("took", time.Since(began)))
 		}
 		every := cmp.Or(j.Every, defaultEvery)
-		if !wait(ctx, every+rand.N(every/10+1)) { //nolint:gosec // no secret
+		if !wait(ctx, every+below(every/10)) {
 			return
 		}
 	}
@@ -233,7 +234,7 @@ func (r *round) pause(took time.Duration) time.Duration {
 		return 0
 	}
 	least := max(cmp.Or(r.Pause, defaultPause), took)
-	return least + rand.N(least/2+1) //nolint:gosec // no secret
+	return least + below(least/2)
 }
 
 // wait reports whether a duration has passed before the context ends.
@@ -246,4 +247,11 @@ func wait(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// below returns a random duration from zero to d.
+func below(d time.Duration) time.Duration {
+	var random [8]byte
+	_, _ = rand.Read(random[:])                                               // never fails
+	return time.Duration(binary.LittleEndian.Uint64(random[:]) % uint64(d+1)) //nolint:gosec // at most d, which is not negative
 }
