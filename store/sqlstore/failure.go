@@ -42,6 +42,9 @@ func (r records) fail(ctx context.Context, operation string, err error) error {
 	case isDuplicate(err):
 		return fmt.Errorf("sqlstore: %s: %w", operation, pintle.ErrConflict)
 	}
+	if !r.tx {
+		r.afterReadOnly(ctx, err)
+	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		// Some drivers report the interruption with another error.
 		return fmt.Errorf("sqlstore: %s: %w: %w", operation, ended, err)

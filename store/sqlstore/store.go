@@ -122,13 +122,15 @@ func (r records) atomically(ctx context.Context, operation string, f func(record
 	if err != nil {
 		return r.fail(ctx, operation, err)
 	}
-	done := false
+	done, failure := false, error(nil)
 	defer func() { // also when f panics
 		if !done {
 			rollback()
+			r.afterReadOnly(ctx, failure)
 		}
 	}()
 	if err := f(within); err != nil {
+		failure = err
 		return err
 	}
 	if err := ctx.Err(); err != nil {
