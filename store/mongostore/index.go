@@ -21,7 +21,14 @@ type need struct {
 	// optional is a unique index of a field that documents may lack, or have
 	// as null.
 	optional bool
+
+	// removes says that the server removes documents by the index.
+	removes bool
 }
+
+// ttlGrace is for how many seconds the server keeps documents that have expired, since its clock
+// and those of the processes differ.
+const ttlGrace = 600
 
 func (s *Store) needs() []need {
 	return []need{
@@ -30,33 +37,33 @@ func (s *Store) needs() []need {
 		{collection: s.accounts, fields: []string{"userId"}},
 		{collection: s.sessions, fields: []string{"sessionToken"}, unique: true},
 		{collection: s.sessions, fields: []string{"userId"}},
-		{collection: s.sessions, fields: []string{"expires"}},
+		{collection: s.sessions, fields: []string{"expires"}, removes: s.expireShared},
 		{collection: s.verifications, fields: []string{"identifier", "token"}, unique: true},
-		{collection: s.verifications, fields: []string{"expires"}},
+		{collection: s.verifications, fields: []string{"expires"}, removes: s.expireShared},
 		{collection: s.authenticators, fields: []string{"credentialID"}, unique: true},
 		{collection: s.authenticators, fields: []string{"userId"}},
-		{collection: s.revocations, fields: []string{"expires"}},
+		{collection: s.revocations, fields: []string{"expires"}, removes: true},
 		{collection: s.people.states, fields: []string{"deleteAt"}},
 		{collection: s.people.states, fields: []string{"bannedUntil"}},
 		{collection: s.people.states, fields: []string{"roles"}},
 		{collection: s.people.factors, fields: []string{"userId"}},
-		{collection: s.people.factors, fields: []string{"expires"}},
+		{collection: s.people.factors, fields: []string{"expires"}, removes: true},
 		{collection: s.people.flows, fields: []string{"subject", "kind"}},
-		{collection: s.people.flows, fields: []string{"expires"}},
+		{collection: s.people.flows, fields: []string{"expires"}, removes: true},
 		{collection: s.people.activity, fields: []string{"at", "_id"}},
 		{collection: s.people.activity, fields: []string{"userId", "at", "_id"}},
 		{collection: s.people.activity, fields: []string{"actor", "at", "_id"}},
 		{collection: s.people.activity, fields: []string{"kind", "at", "_id"}},
-		{collection: s.people.activity, fields: []string{"expires"}},
+		{collection: s.people.activity, fields: []string{"expires"}, removes: true},
 		{collection: s.signIns.signIns, fields: []string{"session"}},
 		{collection: s.signIns.signIns, fields: []string{"userId"}},
 		{collection: s.signIns.signIns, fields: []string{"sid"}},
 		{collection: s.signIns.signIns, fields: []string{"sub"}},
-		{collection: s.signIns.signIns, fields: []string{"expires"}},
-		{collection: s.signIns.ends, fields: []string{"expires"}},
-		{collection: s.shared.once, fields: []string{"expires"}},
-		{collection: s.shared.leases, fields: []string{"expires"}},
-		{collection: s.shared.counts, fields: []string{"expires"}},
+		{collection: s.signIns.signIns, fields: []string{"expires"}, removes: true},
+		{collection: s.signIns.ends, fields: []string{"expires"}, removes: true},
+		{collection: s.shared.once, fields: []string{"expires"}, removes: true},
+		{collection: s.shared.leases, fields: []string{"expires"}, removes: true},
+		{collection: s.shared.counts, fields: []string{"expires"}, removes: true},
 	}
 }
 
@@ -77,6 +84,11 @@ func (n need) keys() bson.D {
 // user and by expiry. It does not change existing indexes, whatever their names,
 // and may be called by every process at every
 // start. For a large collection it may take minutes the first time.
+//
+// MongoDB itself removes what has expired from the collections that Auth.js does not have, by
+// their index of the field expires, ten minutes after. It does so with sessions and verification
+// tokens if Options.ExpireShared is set. Where the index was there before, or the server has no
+// such indexes, Sweep removes them.
 //
 // A unique index cannot be made while there are duplicates. The error then
 // names the documents that have a value in common, in every collection. Merge
@@ -106,6 +118,12 @@ func (n need) ensure(ctx context.Context) error {
 		return err
 	}
 	o := options.Index().SetUnique(n.unique)
+	if n.removes {
+		// https://www.mongodb.com/docs/manual/core/index-ttl/
+		if err := n.create(ctx, options.Index().SetExpireAfterSeconds(ttlGrace), bson.D{}); !lacksFeature(err) {
+			return err
+		}
+	}
 	if !n.optional {
 		return n.create(ctx, o, bson.D{})
 	}

@@ -45,6 +45,11 @@ type Options struct {
 	Once   string // pintle_once
 	Leases string // pintle_leases
 	Counts string // pintle_counts
+
+	// ExpireShared has [EnsureIndexes] make indexes by which MongoDB removes expired sessions
+	// and verification tokens. These collections are those of Auth.js, whose indexes this
+	// package does not change unasked.
+	ExpireShared bool
 }
 
 // A Store keeps users, accounts, sessions, mail links and passkeys in MongoDB.
@@ -56,6 +61,7 @@ type Store struct {
 	people                                                                accountStore
 	signIns                                                               providerSessions
 	shared                                                                *SharedState
+	expireShared                                                          bool
 }
 
 var _ pintle.Store = (*Store)(nil)
@@ -117,6 +123,7 @@ func newStore(db *mongo.Database, o Options) *Store {
 			leases: collection(o.Leases, "pintle_leases"),
 			counts: collection(o.Counts, "pintle_counts"),
 		},
+		expireShared: o.ExpireShared,
 	}
 }
 

@@ -3,6 +3,7 @@ package mongostore_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,53 @@ func TestTheIndexOfAddressesIsPartialWhereItCanBe(t *testing.T) {
 	for i := range want {
 		if len(asked) <= i || normal(t, asked[i]) != normal(t, want[i]) {
 			t.Errorf("the server received %q, want %q", asked, want)
+		}
+	}
+}
+
+// Collections of Auth.js get no index unasked by which MongoDB removes documents. The server that is
+// installed here has no such indexes: the store requests one first, and then one for Sweep.
+func TestMongoDBRemovesWhatExpiresFromTheCollectionsOfThisPackage(t *testing.T) {
+	own := []string{
+		"pintle_revocations", "pintle_factors", "pintle_flows", "pintle_activity", "pintle_provider_sessions", "pintle_provider_ends",
+		"pintle_once", "pintle_leases", "pintle_counts",
+	}
+	for _, tt := range []struct {
+		o    mongostore.Options
+		want []string
+	}{
+		{mongostore.Options{}, own},
+		{mongostore.Options{ExpireShared: true}, append([]string{"sessions", "verification_tokens"}, own...)},
+	} {
+		var asked []string
+		db := services.MongoDatabase(t, options.Client().SetMonitor(&event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+			if e.CommandName != "createIndexes" {
+				return
+			}
+			after, err := e.Command.LookupErr("indexes", "0", "expireAfterSeconds")
+			if err != nil {
+				return
+			}
+			collection := e.Command.Lookup("createIndexes").StringValue()
+			if keys := e.Command.Lookup("indexes", "0", "key").String(); !strings.Contains(keys, "expires") || after.AsInt64() != 600 {
+				t.Errorf("the index of %s is %s, after %d seconds", collection, keys, after.AsInt64())
+			}
+			asked = append(asked, collection)
+		}}))
+		if err := mongostore.EnsureIndexes(t.Context(), db.Database, tt.o); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(asked)
+		slices.Sort(tt.want)
+		if !slices.Equal(asked, tt.want) {
+			t.Errorf("with ExpireShared %t, MongoDB removes documents of %q, want %q", tt.o.ExpireShared, asked, tt.want)
+		}
+		asked = nil
+		if err := mongostore.EnsureIndexes(t.Context(), db.Database, mongostore.Options{ExpireShared: true}); err != nil {
+			t.Fatal(err)
+		}
+		if asked != nil {
+			t.Errorf("a second call changes the indexes of %q", asked)
 		}
 	}
 }
