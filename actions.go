@@ -556,7 +556,7 @@ func (a *Auth) FinishPasskeyConfirmation(w http.ResponseWriter, r *http.Request,
 		a.logCall(r.Context(), "FinishPasskeyConfirmation", err)
 		return nil, classified(err)
 	}
-	methods, err := x.provider.finishProof(x, x.proofOfSession(here), answer)
+	key, err := x.provider.finishProof(x, x.proofOfSession(here), answer)
 	if err != nil {
 		if !isClassified(err) {
 			err = &Error{Code: codeWebAuthn, Provider: provider, Err: err}
@@ -564,7 +564,7 @@ func (a *Auth) FinishPasskeyConfirmation(w http.ResponseWriter, r *http.Request,
 		a.logCall(r.Context(), "FinishPasskeyConfirmation", err)
 		return nil, classified(err)
 	}
-	session, err := a.Reauthenticate(w, r, CompleteOptions{Methods: methods})
+	session, err := a.Reauthenticate(w, r, CompleteOptions{Methods: key.authentication().Methods})
 	if err == nil {
 		setCookies(w, x.answer.cookies)
 	}
@@ -716,9 +716,10 @@ func (a *Auth) BeginPasskeySecondFactor(w http.ResponseWriter, r *http.Request, 
 //
 // The handler must protect itself against requests forged by other sites.
 func (a *Auth) FinishPasskeySecondFactor(w http.ResponseWriter, r *http.Request, provider string, answer []byte) (methods []string, err error) {
+	var key *Passkey
 	x, p, err := a.atPendingPasskeys(r, provider, "FinishPasskeySecondFactor")
 	if err == nil {
-		methods, err = x.provider.finishProof(x, x.proofOfPending(p), answer)
+		key, err = x.provider.finishProof(x, x.proofOfPending(p), answer)
 	}
 	if err != nil {
 		if !isClassified(err) {
@@ -728,7 +729,81 @@ func (a *Auth) FinishPasskeySecondFactor(w http.ResponseWriter, r *http.Request,
 		return nil, classified(err)
 	}
 	setCookies(w, x.answer.cookies)
-	return methods, nil
+	return key.authentication().Methods, nil
+}
+
+// BeginPasskeyProof begins a ceremony by which a user proves to have a passkey, where there is
+// neither a session nor a pending sign-in: on a page that a link in a mail has opened, for
+// example. It is as [Auth.BeginPasskeyConfirmation], whose errors it has, for the user with
+// the id userID, whom the application must know from elsewhere than the request. The error
+// matches [ErrNotFound] if there is no such user.
+//
+// of names what the proof is for, such as the id of the link. An answer is accepted for the
+// same user and the same name only. The options name the passkeys of the user, so call it for
+// clients that have proven something, such as the possession of the link.
+func (a *Auth) BeginPasskeyProof(w http.ResponseWriter, r *http.Request, provider, userID, of string, o SignInOptions) (options json.RawMessage, err error) {
+	x, user, err := a.atPasskeyProof(r, provider, userID, "BeginPasskeyProof")
+	if only := (SignInOptions{RequireUserVerification: o.RequireUserVerification}); err == nil && !reflect.DeepEqual(o, only) {
+		err = fail(CodeConfiguration, errors.New("BeginPasskeyProof takes RequireUserVerification alone of SignInOptions: leave out the rest"))
+	}
+	if err == nil {
+		options, err = x.provider.beginProof(x, x.proofOf(user, of), o.RequireUserVerification)
+	}
+	if err != nil {
+		e := classified(err)
+		a.logCall(r.Context(), "BeginPasskeyProof", e)
+		return nil, e
+	}
+	setCookies(w, x.answer.cookies)
+	return options, nil
+}
+
+// FinishPasskeyProof verifies the answer of the browser to [Auth.BeginPasskeyProof], as JSON,
+// and returns the passkey that has signed, with UserVerified as the authenticator reports it. It
+// signs no user in and confirms no session.
+//
+// Each challenge is answered once, in the browser in which it was made, and by a passkey of the
+// user. The error matches [CodeInvalidCheck] if the challenge is missing, used, expired or for
+// something else: begin again. It matches [CodeStore] if the store is unavailable, and
+// [ErrNotFound] if there is no such user. Errors are logged.
+//
+// The handler must protect itself against requests forged by other sites.
+func (a *Auth) FinishPasskeyProof(w http.ResponseWriter, r *http.Request, provider, userID, of string, answer []byte) (*Passkey, error) {
+	var key *Passkey
+	x, user, err := a.atPasskeyProof(r, provider, userID, "FinishPasskeyProof")
+	if err == nil {
+		key, err = x.provider.finishProof(x, x.proofOf(user, of), answer)
+	}
+	if err != nil {
+		if !isClassified(err) {
+			err = &Error{Code: codeWebAuthn, Provider: provider, Err: err}
+		}
+		a.logCall(r.Context(), "FinishPasskeyProof", err)
+		return nil, classified(err)
+	}
+	setCookies(w, x.answer.cookies)
+	return key, nil
+}
+
+// atPasskeyProof returns the exchange of a call about the passkeys of a user whom server code
+// names.
+func (a *Auth) atPasskeyProof(r *http.Request, provider, userID, method string) (*exchange, *User, error) {
+	x, fault := a.inner(r, actionCallback)
+	if fault != nil {
+		return nil, nil, fault
+	}
+	x.provider = x.byID[provider]
+	if x.provider == nil || x.provider.beginProof == nil {
+		return nil, nil, fail(CodeConfiguration, fmt.Errorf("%s: there is no provider of passkeys with the id %q", method, provider))
+	}
+	if err := x.notActing(); err != nil {
+		return nil, nil, err
+	}
+	user, err := x.records.user(x.ctx, userID)
+	if user == nil && err == nil {
+		err = &Error{Code: codeWebAuthn, Provider: provider, Err: fmt.Errorf("%s: %w: there is no user with the id", method, ErrNotFound)}
+	}
+	return x, user, err
 }
 
 // atPendingPasskeys returns the exchange of a call about the passkeys of the user of a

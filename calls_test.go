@@ -103,6 +103,14 @@ var calls = map[string]call{
 		_, err := a.FinishPasskeySecondFactor(httptest.NewRecorder(), r, "passkey", []byte("{}"))
 		return err
 	},
+	"BeginPasskeyProof": func(a *pintle.Auth, r *http.Request, ada *pintle.Session) error {
+		_, err := a.BeginPasskeyProof(httptest.NewRecorder(), r, "passkey", ada.User.ID, "link", pintle.SignInOptions{})
+		return err
+	},
+	"FinishPasskeyProof": func(a *pintle.Auth, r *http.Request, ada *pintle.Session) error {
+		_, err := a.FinishPasskeyProof(httptest.NewRecorder(), r, "passkey", ada.User.ID, "link", []byte("{}"))
+		return err
+	},
 	"Session": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {
 		_, err := a.Session(r)
 		return err

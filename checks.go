@@ -158,7 +158,7 @@ func (s *settings) resolveBoxes() *Error {
 	}
 	for box, salt := range map[**sealed.Box]string{
 		&s.states: stateSalt, &s.challenges: challengeSalt, &s.confirmations: confirmationSalt,
-		&s.secondFactors: secondFactorSalt, &s.signUps: signUpSalt,
+		&s.secondFactors: secondFactorSalt, &s.signUps: signUpSalt, &s.keyProofs: keyProofSalt,
 	} {
 		var err error
 		if *box, err = sealed.NewBox(s.jwtSecrets, salt, checkMaxAge); err != nil {
@@ -417,6 +417,10 @@ const confirmationSalt = "pintle.passkeyConfirmation"
 // answered one confirms no session and signs no user in by itself.
 const secondFactorSalt = "pintle.passkeySecondFactor"
 
+// keyProofSalt is the salt of challenges for what server code has named, such as the link of a
+// mail. A passkey that has answered one confirms no session and signs no user in.
+const keyProofSalt = "pintle.passkeyProof"
+
 // signUpSalt is the salt of challenges for the passkey of a user whose address server code
 // has proven. A challenge of any other ceremony makes no such user.
 const signUpSalt = "pintle.passkeySignUp"
@@ -424,6 +428,7 @@ const signUpSalt = "pintle.passkeySignUp"
 const (
 	sessionMarkPurpose = "pintle session to confirm"
 	pendingMarkPurpose = "pintle sign-in that waits for a passkey"
+	namedMarkPurpose   = "pintle proof of a passkey"
 )
 
 // sessionMark names the session of a presence for what is to confirm it. A renewal does

@@ -473,7 +473,11 @@ func (f *passkeyFlow) authenticated(x *exchange, request *CeremonyRequest, answe
 		return nil, fmt.Errorf("the authenticator says that the passkey is of another user than %s", user.ID)
 	}
 	x.debug("passkey verified")
-	return &arrival{by: byAccount, user: user, stored: true, account: account, namesOwner: true, authentication: used.authentication()}, nil
+	signed := *stored
+	signed.UserVerified = used.UserVerified
+	return &arrival{
+		by: byAccount, user: user, stored: true, account: account, namesOwner: true, signed: &signed, authentication: signed.authentication(),
+	}, nil
 }
 
 var errNotVerified = errors.New("the authenticator did not verify its user, by a PIN or a biometric")
@@ -487,6 +491,11 @@ func (x *exchange) proofOfSession(here *presence) *keyProof {
 // answer that was verified is of no use to another one.
 func (x *exchange) proofOfPending(p *PendingSignIn) *keyProof {
 	return &keyProof{p.User, nil, x.secondFactors, pendingMarkPurpose, p.ID + "\x00" + p.User.ID}
+}
+
+// proofOf is the proof of a user for what server code names.
+func (x *exchange) proofOf(user *User, of string) *keyProof {
+	return &keyProof{user, nil, x.keyProofs, namedMarkPurpose, of + "\x00" + user.ID}
 }
 
 // beginProof begins a ceremony. The challenge is for this proof, and for no sign-in.
@@ -514,8 +523,8 @@ func (f *passkeyFlow) beginProof(x *exchange, of *keyProof, verified bool) (json
 	return options, nil
 }
 
-// finishProof verifies the answer, and returns what it proves.
-func (f *passkeyFlow) finishProof(x *exchange, of *keyProof, text []byte) (methods []string, err error) {
+// finishProof verifies the answer, and returns the passkey that has signed.
+func (f *passkeyFlow) finishProof(x *exchange, of *keyProof, text []byte) (*Passkey, error) {
 	answer, err := readCeremonyAnswer(string(text))
 	if err != nil {
 		return nil, err
@@ -534,7 +543,7 @@ func (f *passkeyFlow) finishProof(x *exchange, of *keyProof, text []byte) (metho
 	if err != nil {
 		return nil, err
 	}
-	return who.authentication.Methods, nil
+	return who.signed, nil
 }
 
 // beginSignUp begins a ceremony for the passkey of a user who does not exist. The challenge

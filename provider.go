@@ -159,7 +159,7 @@ type facts struct {
 	// beginProof begins a ceremony in which a user who is known already proves to have a
 	// passkey, and finishProof verifies the answer. Nil means that the provider has none.
 	beginProof  func(x *exchange, of *keyProof, verified bool) (json.RawMessage, error)
-	finishProof func(x *exchange, of *keyProof, answer []byte) (methods []string, err error)
+	finishProof func(x *exchange, of *keyProof, answer []byte) (*Passkey, error)
 
 	// beginSignUp begins a ceremony that creates the passkey of a user who does not exist,
 	// and whose address server code has proven. finishSignUp verifies the answer. Nil means
@@ -190,7 +190,7 @@ type facts struct {
 const limitsOfAttempts = "limits of attempts"
 
 // A keyProof is what a ceremony proves about a user who is known already: that the user of a
-// session, or of a sign-in that waits, has a passkey.
+// session, of a sign-in that waits, or of what server code names, has a passkey.
 type keyProof struct {
 	user     *User
 	signedIn *User // the user of the session, or nil
@@ -412,6 +412,9 @@ type arrival struct {
 	// stored reports that the user is a row that was found, which may be gone by
 	// the decision.
 	stored bool
+
+	// signed is the passkey that has signed, with UserVerified as the answer has it.
+	signed *Passkey
 
 	// trusted reports that the host trusts the provider with addresses.
 	trusted bool

@@ -93,6 +93,9 @@ type settings struct {
 	// those that a sign-in waits for.
 	confirmations, secondFactors *sealed.Box
 
+	// keyProofs seals the challenges for what server code has named.
+	keyProofs *sealed.Box
+
 	// nativeCodes seals the codes of native applications.
 	nativeCodes *sealed.Box
 

@@ -107,24 +107,45 @@ func (v *visit) showReset() (*view, error) {
 	if taken, err := v.takeLink(resetKind); taken || err != nil {
 		return &view{goTo: v.site.path("reset")}, err
 	}
-	_, u, err := v.heldReset()
+	f, u, err := v.heldReset()
 	if err != nil {
 		return nil, err
 	}
-	second, err := v.asksSecondFactor(u)
+	proof, err := v.resetProof(f, u)
 	if err != nil {
 		return nil, err
 	}
 	p := v.newPage("reset", u.Email)
-	inputs := []page.Input{v.newPasswordInput("password")}
-	if second {
-		inputs = append(inputs, page.Input{
-			Name: "code", Label: v.word("totp_code"), Hint: v.word("reset_code_hint"), Autocomplete: "one-time-code", MaxLength: 40,
-			LTR: true, Required: true,
-		})
+	v.proves(proof, &p, v.formTo("reset", "reset", v.newPasswordInput("password")))
+	return &view{page: p, data: map[string]any{"email": u.Email, "second_factor": len(proof.ways) > 0, "methods": proof.methods()}}, nil
+}
+
+// resetOptions are those of the ceremony of a passkey.
+func (v *visit) resetOptions() (*view, error) {
+	f, u, err := v.heldReset()
+	if err != nil {
+		return nil, err
 	}
-	p.Forms = []page.Form{v.formTo("reset", "reset", inputs...)}
-	return &view{page: p, data: map[string]any{"email": u.Email, "second_factor": second}}, nil
+	proof, err := v.resetProof(f, u)
+	if err != nil {
+		return nil, err
+	}
+	return v.linkKeyOptions(proof)
+}
+
+// resetProof is what a user who resets the password proves. A user without an app is not asked, as
+// at a sign-in with a password: if the rules of the application require a second factor, the
+// sign-in that follows asks for the passkey.
+func (v *visit) resetProof(f *flow, u *pintle.User) (*linkProof, error) {
+	set, err := v.factorsOf(v.ctx, u.ID)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var keys []*pintle.Account
+	if set.asked() {
+		keys, err = v.passkeysOf(u.ID, func(*pintle.Passkey, *pintle.Account) (bool, error) { return true, nil })
+	}
+	return v.linkProofOf("reset", f, u, set, keys), err
 }
 
 // reset replaces the password of the user who reads the mail. It makes no session: the
@@ -201,24 +222,25 @@ func (v *visit) settleMust(u *pintle.User) error {
 	return nil
 }
 
-// proveForReset asks a user who has a second factor for it, before the password changes:
-// the mailbox alone must not take over an account that has more than a password. It returns
-// the ids of the factors that the user had then.
+// proveForReset asks a user who has a second factor for it, before the password changes. It
+// returns the ids of the factors that the user had then.
 func (v *visit) proveForReset(f *flow, u *pintle.User) (known []string, err error) {
-	set, err := v.factorsOf(v.ctx, u.ID)
+	proof, err := v.resetProof(f, u)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	for _, row := range append(set.totp, set.recovery...) {
+	for _, row := range append(proof.set.totp, proof.set.recovery...) {
 		known = append(known, row.ID)
 	}
-	if v.o.SecondFactor.Off || !set.asked() {
+	if len(proof.ways) == 0 {
 		return known, nil
 	}
-	if v.form["code"] == "" {
-		p := inField("code", "second_factor_required")
-		p.again = true
-		return nil, p
+	byKey, err := v.provesByPasskey(proof)
+	switch {
+	case err != nil:
+		return nil, err
+	case byKey:
+		return known, v.proveLinkKey(proof)
 	}
 	_, err = v.proveCode(u, v.form["code"], func() error { return v.countReset(f) })
 	return known, err
@@ -251,16 +273,4 @@ func (v *visit) countReset(f *flow) error {
 		return unavailable(err)
 	}
 	return nil
-}
-
-// asksSecondFactor reports whether a user has a second factor that is asked for.
-func (v *visit) asksSecondFactor(u *pintle.User) (bool, error) {
-	if v.o.SecondFactor.Off {
-		return false, nil
-	}
-	set, err := v.factorsOf(v.ctx, u.ID)
-	if err != nil {
-		return false, unavailable(err)
-	}
-	return set.asked(), nil
 }

@@ -86,6 +86,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "forgot", flow: resetKind.name, show: (*visit).showForgot, do: (*visit).forgot},
 		{name: "forgot-sent", show: (*visit).showForgotSent},
 		{name: "reset", show: (*visit).showReset, do: (*visit).reset},
+		{name: "reset-options", data: true, show: (*visit).resetOptions},
 		{name: "password", who: forProven, takesPassword: true, show: (*visit).showPassword, do: (*visit).changePassword},
 		{name: "must-change", flow: "must-change", show: (*visit).showMustChange, do: (*visit).mustChange},
 		{name: "address-lost", show: (*visit).showLost, do: (*visit).knowLost},
@@ -95,6 +96,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 		{name: "address-finish", show: (*visit).showAddressFinish, do: (*visit).finishAddress},
 		{name: "address-cancel", who: forUsers, do: (*visit).cancelAddress},
 		{name: "address-undo", show: (*visit).showUndo, do: (*visit).undoAddress},
+		{name: "address-undo-options", data: true, show: (*visit).undoOptions},
 
 		{name: "profile", who: forUsers, acting: true, show: (*visit).showProfile, do: (*visit).changeProfile},
 		{name: "picture", who: forUsers, acting: true, upload: maxPicture + maxBesidePicture, show: (*visit).showProfile, do: (*visit).changePicture},

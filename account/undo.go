@@ -11,7 +11,6 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
-	"github.com/pintleauth/pintle/internal/page"
 )
 
 // A thief of a session and of a proof can move the address. The link in the mail to the old
@@ -166,21 +165,46 @@ func (v *visit) showUndo() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	proof, err := v.undoProof(f, u)
+	if err != nil {
+		return nil, err
+	}
+	p := v.newPage("address-undo", f.payload.From)
+	v.proves(proof, &p, v.formTo("address-undo", "address-undo", v.newPasswordInput("password")))
+	return &view{page: p, data: map[string]any{
+		"email": f.payload.From, "second_factor": len(proof.ways) > 0, "methods": proof.methods(), "min": v.minimum,
+	}}, nil
+}
+
+// undoOptions are those of the ceremony of a passkey.
+func (v *visit) undoOptions() (*view, error) {
+	f, u, err := v.heldUndo()
+	if err != nil {
+		return nil, err
+	}
+	proof, err := v.undoProof(f, u)
+	if err != nil {
+		return nil, err
+	}
+	return v.linkKeyOptions(proof)
+}
+
+// undoProof is what a user who undoes a change proves: a second factor from before a thief may have
+// come. A passkey is one also without an app, since the mailbox may have another owner by now.
+func (v *visit) undoProof(f *flow, u *pintle.User) (*linkProof, error) {
 	set, err := v.ownFactorsBefore(u.ID, f.suspect())
 	if err != nil {
 		return nil, err
 	}
-	second := set.asked() && !v.o.SecondFactor.Off
-	p := v.newPage("address-undo", f.payload.From)
-	inputs := []page.Input{v.newPasswordInput("password")}
-	if second {
-		inputs = append(inputs, page.Input{
-			Name: "code", Label: v.word("totp_code"), Hint: v.word("reset_code_hint"), Autocomplete: "one-time-code", MaxLength: 40,
-			LTR: true, Required: true,
-		})
-	}
-	p.Forms = []page.Form{v.formTo("address-undo", "address-undo", inputs...)}
-	return &view{page: p, data: map[string]any{"email": f.payload.From, "second_factor": second, "min": v.minimum}}, nil
+	keys, err := v.passkeysOf(u.ID, func(key *pintle.Passkey, l *pintle.Account) (bool, error) {
+		// Shared tables do not say when a passkey was created. Its account tells then.
+		if !key.Created.Before(f.suspect()) {
+			return false, nil
+		}
+		suspect, err := v.isSuspect(f, u, l, f.suspect())
+		return !suspect, err
+	})
+	return v.linkProofOf("address-undo", f, u, set, keys), err
 }
 
 // undoAddress gives the account back to the reader of the old mailbox.
@@ -265,21 +289,17 @@ const undoAttempts = 20
 // The link has attempts apart from those of the user. A thief could use those up for as long
 // as the link works, and a reader of the old mailbox could suspend the codes of the user.
 func (v *visit) proveForUndo(f *flow, u *pintle.User) error {
-	set, err := v.ownFactorsBefore(u.ID, f.suspect())
-	if err != nil {
+	proof, err := v.undoProof(f, u)
+	if err != nil || len(proof.ways) == 0 {
 		return err
 	}
-	if v.o.SecondFactor.Off {
-		return nil
+	switch byKey, err := v.provesByPasskey(proof); {
+	case err != nil:
+		return err
+	case byKey:
+		return v.proveLinkKey(proof)
 	}
-	if !set.asked() {
-		return v.noOlderPasskey(f, u)
-	}
-	if v.form["code"] == "" {
-		p := inField("code", "second_factor_required")
-		p.again = true
-		return p
-	}
+	set := proof.set
 	code, method := secondCode(v.form["code"])
 	var opened []openedTOTP
 	switch method {
@@ -308,39 +328,6 @@ func (v *visit) proveForUndo(f *flow, u *pintle.User) error {
 	}
 	if err := v.endSuspension(v.ctx, u.ID); err != nil { // which may be the work of the thief
 		v.log().WarnContext(v.ctx, "pintle: suspension of codes not ended", slog.Any("error", err))
-	}
-	return nil
-}
-
-// noOlderPasskey refuses to undo a change of a user whose only second factor is a passkey from
-// before a thief may have come. The page cannot ask for it, and a mailbox that has another owner by
-// now must not be enough. The user signs in with the passkey and changes the address.
-func (v *visit) noOlderPasskey(f *flow, u *pintle.User) error {
-	if len(v.passkeys) == 0 {
-		return nil
-	}
-	linked, err := v.store.UserAccounts(v.ctx, u.ID)
-	if err != nil {
-		return unavailable(err)
-	}
-	keys, err := v.store.UserPasskeys(v.ctx, u.ID)
-	if err != nil {
-		return unavailable(err)
-	}
-	// Shared tables do not say when a passkey was created. Its account tells then.
-	older := map[string]bool{}
-	for _, key := range keys {
-		older[key.CredentialID] = key.Created.Before(f.suspect())
-	}
-	for _, l := range linked {
-		if l.Type != pintle.TypeWebAuthn || !older[l.ProviderAccountID] {
-			continue
-		}
-		if suspect, err := v.isSuspect(f, u, l, f.suspect()); err != nil {
-			return err
-		} else if !suspect {
-			return problemOf("refused")
-		}
 	}
 	return nil
 }

@@ -231,7 +231,7 @@ func TestAnOlderPasskeyKeepsTheOldMailboxFromUndoingAChange(t *testing.T) {
 		}))
 		s.browser().startSession(u, 0, "pwd", "otp").movesAddress(newAddress)
 		undo := s.mailOf("address-changed-undo")
-		s.undoes(undo).want(http.StatusForbidden)
+		s.undoes(undo).want(http.StatusUnauthorized)
 		if s.user(ada) != nil || s.passwordIs(newAddress, newPassword) || s.passkeys(u) != 1 {
 			t.Error("the mailbox alone has taken the account")
 		}

@@ -259,6 +259,9 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
       forgot: (email: string) => post("forgot", { email }),
       /** Takes the new password on the page of that link; code is one of the second factor. */
       reset: (password: string, code = "") => post("reset", { password, ...(code && { code }) }),
+      /** The same with a passkey in place of the code. */
+      resetByPasskey: (password: string) =>
+        ceremony("authenticate", "account/reset-options", (data) => post("reset", { password, method: "passkey", data })),
       change: (current: string, password: string) => post("password", { current, password }),
       /** Sets the first one. */
       set: (password: string) => post("password", { password }),

@@ -1,0 +1,103 @@
+package passkey_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/passkey/passkeytest"
+)
+
+// provable begins a ceremony for what a name means, without a session or a sign-in.
+func (b *browser) provable(email, of string) json.RawMessage {
+	b.s.t.Helper()
+	w := httptest.NewRecorder()
+	o := pintle.SignInOptions{RequireUserVerification: true}
+	options, err := b.s.auth.BeginPasskeyProof(w, b.request(), "passkey", b.s.user(email).ID, of, o)
+	if err != nil {
+		b.s.t.Fatal(err)
+	}
+	b.takes(w)
+	return options
+}
+
+func (b *browser) proves(email, of string, answer []byte) (*pintle.Passkey, error) {
+	b.s.t.Helper()
+	w := httptest.NewRecorder()
+	key, err := b.s.auth.FinishPasskeyProof(w, b.request(), "passkey", b.s.user(email).ID, of, answer)
+	if set := w.Header()["Set-Cookie"]; err != nil && len(set) > 0 {
+		b.s.t.Errorf("a call that fails sets %q", set)
+	}
+	b.takes(w)
+	return key, err
+}
+
+// AT-57: an answer is for the name, the user, the browser and the one time for which its challenge
+// was made, and signs no user in.
+func TestAnAnswerIsForTheProofItWasMadeFor(t *testing.T) {
+	const ada, bob = "ada@example.com", "bob@example.com"
+	for _, strategy := range bothStrategies {
+		s := heldAfterPasswords(t, strategy)
+		key, other := newKeys(t, s)
+		b := s.half(ada)
+		answer := b.sign(key, b.provable(ada, "link 1"))
+		cookie := b.cookie(challengeCookie)
+		for name, refused := range map[string]func() error{
+			"another name": func() error { _, err := b.proves(ada, "link 2", answer); return err },
+			"another user": func() error { _, err := b.proves(bob, "link 1", answer); return err },
+			"another browser": func() error {
+				elsewhere := s.half(ada)
+				elsewhere.setCookie(challengeCookie, cookie)
+				_, err := elsewhere.proves(ada, "link 1", answer)
+				return err
+			},
+			"a sign-in that waits": func() error { _, err := b.completes(answer); return err },
+			"no answer":            func() error { _, err := b.proves(ada, "link 1", []byte("{}")); return err },
+			"the passkey of another user": func() error {
+				var options map[string]any
+				if err := json.Unmarshal(b.provable(ada, "link 1"), &options); err != nil {
+					t.Fatal(err)
+				}
+				delete(options, "allowCredentials")
+				text, _ := json.Marshal(options)
+				_, err := b.proves(ada, "link 1", b.sign(other, text))
+				return err
+			},
+		} {
+			b.setCookie(challengeCookie, cookie)
+			if err := refused(); err == nil {
+				t.Errorf("%s: the answer is accepted", name)
+			}
+		}
+		b.setCookie(challengeCookie, cookie)
+		if code := b.send("authenticate", answer); code == "" || b.signedInAs() != "" {
+			t.Errorf("the answer signs in: %q", code)
+		}
+		answer = b.sign(key, b.provable(ada, "link 1"))
+		cookie = b.cookie(challengeCookie)
+		signed, err := b.proves(ada, "link 1", answer)
+		if err != nil || !signed.UserVerified || signed.UserID != s.user(ada).ID || b.signedInAs() != "" {
+			t.Errorf("the passkey is %+v, %v, and %q is signed in", signed, err, b.signedInAs())
+		}
+		key.Credentials[0].Counter += 10 // the counter would stop the same answer
+		b.setCookie(challengeCookie, cookie)
+		if _, err := b.proves(ada, "link 1", answer); err == nil {
+			t.Error("an answer is accepted twice")
+		}
+		key.Flags = passkeytest.UserPresent
+		if _, err := b.proves(ada, "link 1", b.sign(key, b.provable(ada, "link 1"))); err == nil {
+			t.Error("an authenticator that does not verify its user is accepted")
+		}
+		w, r := httptest.NewRecorder(), b.request()
+		if _, err := s.auth.BeginPasskeyProof(w, r, "passkey", "nobody", "link", pintle.SignInOptions{}); !errors.Is(err, pintle.ErrNotFound) {
+			t.Errorf("without a user: %v", err)
+		}
+		for provider, o := range map[string]pintle.SignInOptions{"passkey": {Prompt: "login"}, "credentials": {}} {
+			if _, err := s.auth.BeginPasskeyProof(w, r, provider, s.user(ada).ID, "link", o); !errors.Is(err, pintle.CodeConfiguration) {
+				t.Errorf("%s, %+v: %v", provider, o, err)
+			}
+		}
+	}
+}
