@@ -135,19 +135,21 @@ const (
 	detailMethods  = "methods"  // words of RFC 8176, with spaces between them
 	detailDevice   = "device"   // in the words of Session.Describe
 	detailNetwork  = "network"
-	detailCode     = "code"    // of an error
-	detailMail     = "mail"    // its kind
-	detailNumber   = "number"  // of what was ended or removed
-	detailReason   = "reason"  // that an operator gave
-	detailSession  = "session" // a keyed hash, by which the events of one session are found
-	detailFlow     = "flow"    // the kind of what was begun before, and goes on or ends with the event
-	detailRoles    = "roles"   // that a user has from then on, with spaces between them
+	detailCode     = "code"     // of an error
+	detailMail     = "mail"     // its kind
+	detailNumber   = "number"   // of what was ended or removed
+	detailReason   = "reason"   // that an operator gave
+	detailSession  = "session"  // a keyed hash, by which the events of one session are found
+	detailFlow     = "flow"     // the kind of what was begun before, and goes on or ends with the event
+	detailRoles    = "roles"    // that a user has from then on, with spaces between them
+	detailOperator = "operator" // a name beside the id of the operator: see WithOperatorName
+	detailRefused  = "refused"  // how many users of an import were refused
 )
 
 // detailNames are the names that an event may have, with the most characters of each.
 var detailNames = map[string]int{
 	detailProvider: 100, detailMethods: 100, detailDevice: maxDevice, detailNetwork: 64,
-	detailSession: 22, detailFlow: 16, detailCode: 64, detailMail: 64, detailNumber: 16, detailReason: userrule.MaxReason, detailRoles: userrule.MaxRoles * (userrule.MaxRole + 1),
+	detailSession: 22, detailFlow: 16, detailCode: 64, detailMail: 64, detailNumber: 16, detailRefused: 16, detailOperator: 64, detailReason: userrule.MaxReason, detailRoles: userrule.MaxRoles * (userrule.MaxRole + 1),
 }
 
 // An entry is something that is to be recorded.
@@ -180,6 +182,9 @@ const recordTime = 10 * time.Second
 func (a *Accounts) record(ctx context.Context, n entry) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
+	if name, named := ctx.Value(operatorNameKey{}).(string); named && n.actor != "" {
+		n.detail = append(slices.Clip(n.detail), detailOperator, name)
+	}
 	e := a.event(n)
 	first := true
 	if e.Kind == actingRequest || e.Actor == "" && (isFailure(e) || e.UserID == "" && n.goneID == "" || n.address != "" || unlimited[e.Kind]) {

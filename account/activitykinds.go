@@ -18,6 +18,9 @@ const (
 	kindSignUp       = "sign_up"
 	kindResetAsked   = "reset_asked"
 	kindAddressTaken = "address_change_taken"
+
+	actImported = "op_imported"
+	actExported = "op_exported"
 )
 
 // activityKinds are the kinds of events, with their groups. docs/activity.md explains them.
@@ -31,7 +34,7 @@ var activityKinds = []string{
 	"confirmed", "confirm_failed", "profile_changed", "exported", "deletion_begun", "deletion_kept", "deletion_done",
 	"mail_failed", "breach_check_failed",
 	"op_created", "op_invited", "op_verified", "op_reset_sent", "op_temporary_password", "op_password_required", "op_ban", "op_unban", "op_factor_reset", "op_signed_out", "op_roles",
-	"op_invitation_revoked", "op_kept", actingBegun, actingEnded, "op_deleted", actingRequest,
+	"op_invitation_revoked", "op_kept", actImported, actExported, actingBegun, actingEnded, "op_deleted", actingRequest,
 }
 
 // unlimited are the kinds of events that the browser of a session causes as often as it likes,

@@ -219,6 +219,8 @@ func TestAnActThatCannotBeRecordedDoesNotHappen(t *testing.T) {
 		"ProveAddress":          ops.ProveAddress(ctx, unproven.ID),
 		"EndDevice":             ops.EndDevice(ctx, u.ID, handle),
 		"RevokeInvitation":      ops.RevokeInvitation(ctx, "invited@example.com"),
+		"RemovePasskeys":        ops.RemovePasskeys(ctx, u.ID),
+		"Begin":                 second(ops.Begin(ctx, account.Act{Kind: "op_imported"})),
 	} {
 		if !errors.Is(err, errAway) {
 			t.Errorf("%s returned %v", name, err)

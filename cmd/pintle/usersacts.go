@@ -91,18 +91,16 @@ func (a *acting) attach(store *sqlstore.Store, secrets []string) error {
 		return err
 	}
 	a.store, a.ops = store, accounts.Operators()
-	a.ctx = account.WithOperator(context.Background(), operatorName())
+	a.ctx = account.WithOperator(context.Background(), operatorID)
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		a.ctx = account.WithOperatorName(a.ctx, u.Username)
+	}
 	return nil
 }
 
-// operatorName is the operator of the command, with the user of the system.
-func operatorName() string {
-	name := "operator:cli"
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		name += ":" + u.Username
-	}
-	return name[:min(len(name), 200)]
-}
+// operatorID is the operator of all acts of the command. The user of the system is a detail of
+// them, so that one query finds the acts of all.
+const operatorID = "operator:cli"
 
 // isTerminal reports whether what is written is seen at once, and kept in no file.
 func isTerminal(w io.Writer) bool {

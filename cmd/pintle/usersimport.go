@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -18,7 +19,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/password"
+	"github.com/pintleauth/pintle/store/sqlstore"
 	"github.com/pintleauth/pintle/userimport"
 )
 
@@ -184,7 +187,7 @@ func importUsers(w io.Writer, args []string) (err error) {
 	rules := o.options()
 	rules.Report = func(outcome userimport.Outcome) { printOutcome(out, outcome, o.json) }
 	rules.Progress = printProgress(os.Stderr, 2*time.Second)
-	result, err := userimport.Import(ctx, store, users, rules)
+	result, err := o.recorded(store, func() (userimport.Result, error) { return userimport.Import(ctx, store, users, rules) })
 	printResult(out, result, &o)
 	if flushErr := out.Flush(); err == nil {
 		err = flushErr
@@ -196,6 +199,28 @@ func importUsers(w io.Writer, args []string) (err error) {
 		return statusError{statusRefused, fmt.Errorf("refused users: %d", result.Refused)}
 	}
 	return nil
+}
+
+// recorded imports users, as an act of the operator of the command. An import gives roles and
+// passwords, so one that cannot be recorded does not happen. A dry run changes nothing and is no act.
+func (o *importFlags) recorded(store *sqlstore.Store, run func() (userimport.Result, error)) (userimport.Result, error) {
+	if o.dryRun {
+		return run()
+	}
+	secrets := environmentSecrets()
+	if len(secrets) == 0 { // they are needed for keyed hashes, which the record of an import does not have
+		secrets = []string{rand.Text() + rand.Text()}
+	}
+	a := acting{usersFlags: o.usersFlags, tenant: o.tenant}
+	if err := a.attach(store, secrets); err != nil {
+		return userimport.Result{}, err
+	}
+	finish, err := a.ops.Begin(a.ctx, account.Act{Kind: "op_imported"})
+	if err != nil {
+		return userimport.Result{}, err
+	}
+	result, err := run()
+	return result, finish(account.ActResult{Done: result.Stored + result.Partial, Refused: result.Refused}, err)
 }
 
 // printOutcome prints an outcome in JSON, or that of a user who was not stored as a whole.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 )
 
@@ -201,45 +202,54 @@ func exportUser(w io.Writer, args []string) error {
 		if err != nil {
 			return err
 		}
-		rows := a.store.AccountStore()
-		state, err := rows.State(a.ctx, u.ID)
+		finish, err := a.ops.Begin(a.ctx, account.Act{Kind: "op_exported", UserID: u.ID})
 		if err != nil {
 			return err
 		}
-		factors, err := rows.Factors(a.ctx, u.ID)
-		if err != nil {
-			return err
-		}
-		accounts, err := a.store.UserAccounts(a.ctx, u.ID)
-		if err != nil {
-			return err
-		}
-		events, err := rows.Activity(a.ctx, accountstore.ActivityQuery{UserID: u.ID, Limit: 1000})
-		if err != nil {
-			return err
-		}
-		data := map[string]any{"user": shown(u, state)}
-		var lists [4][]map[string]any
-		for _, f := range factors {
-			lists[0] = append(lists[0], map[string]any{"kind": f.Kind, "name": f.Name, "created": known(f.Created), "lastUsed": known(f.LastUsed)})
-		}
-		for _, linked := range accounts {
-			lists[1] = append(lists[1], map[string]any{"provider": linked.Provider, "id": linked.ProviderAccountID})
-		}
-		for device, err := range a.ops.Devices(a.ctx, u.ID) {
-			if err != nil {
-				return err
-			}
-			lists[2] = append(lists[2], map[string]any{"created": known(device.Created), "lastUsed": known(device.LastUsed), "data": device.Data})
-		}
-		for _, e := range events {
-			lists[3] = append(lists[3], map[string]any{"at": e.At, "kind": e.Kind, "outcome": e.Outcome, "detail": e.Detail, "count": e.Count})
-		}
-		for i, name := range []string{"factors", "accounts", "devices", "activity"} {
-			data[name] = lists[i]
-		}
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(data)
+		return finish(account.ActResult{}, a.printAll(w, u))
 	})
+}
+
+// printAll prints what is stored about a user.
+func (a *acting) printAll(w io.Writer, u *pintle.User) error {
+	rows := a.store.AccountStore()
+	state, err := rows.State(a.ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	factors, err := rows.Factors(a.ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	accounts, err := a.store.UserAccounts(a.ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	events, err := rows.Activity(a.ctx, accountstore.ActivityQuery{UserID: u.ID, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	data := map[string]any{"user": shown(u, state)}
+	var lists [4][]map[string]any
+	for _, f := range factors {
+		lists[0] = append(lists[0], map[string]any{"kind": f.Kind, "name": f.Name, "created": known(f.Created), "lastUsed": known(f.LastUsed)})
+	}
+	for _, linked := range accounts {
+		lists[1] = append(lists[1], map[string]any{"provider": linked.Provider, "id": linked.ProviderAccountID})
+	}
+	for device, err := range a.ops.Devices(a.ctx, u.ID) {
+		if err != nil {
+			return err
+		}
+		lists[2] = append(lists[2], map[string]any{"created": known(device.Created), "lastUsed": known(device.LastUsed), "data": device.Data})
+	}
+	for _, e := range events {
+		lists[3] = append(lists[3], map[string]any{"at": e.At, "kind": e.Kind, "outcome": e.Outcome, "detail": e.Detail, "count": e.Count})
+	}
+	for i, name := range []string{"factors", "accounts", "devices", "activity"} {
+		data[name] = lists[i]
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(data)
 }

@@ -444,6 +444,8 @@ func englishAccount() pages.AccountTexts {
 			"op_unban":                 "Support unlocked the account",
 			"op_invitation_revoked":    "Support took an invitation back",
 			"op_kept":                  "Support kept the account",
+			"op_exported":              "Support downloaded the data",
+			"op_imported":              "Support imported users",
 			"op_factor_reset":          "Support removed the second factor",
 			"op_signed_out":            "Support signed you out",
 			"op_roles":                 "Support changed your rights",

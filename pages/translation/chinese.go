@@ -406,6 +406,8 @@ func SimplifiedChinese() pages.Texts {
 				"op_invitation_revoked":    "客服撤回了邀请",
 				"op_invited":               "客服邀请了您",
 				"op_kept":                  "客服保留了账号",
+				"op_exported":              "客服下载了数据",
+				"op_imported":              "客服导入了用户",
 				"op_password_required":     "客服要求设置新密码",
 				"op_reset_sent":            "客服向您发送了用于设置新密码的链接",
 				"op_roles":                 "客服更改了您的权限",

@@ -502,6 +502,8 @@ func Dutch() pages.Texts {
 				"op_invitation_revoked":    "De helpdesk heeft een uitnodiging ingetrokken",
 				"op_invited":               "De helpdesk heeft u uitgenodigd",
 				"op_kept":                  "De helpdesk heeft het account behouden",
+				"op_exported":              "De helpdesk heeft de gegevens gedownload",
+				"op_imported":              "De helpdesk heeft gebruikers geïmporteerd",
 				"op_password_required":     "De helpdesk heeft om een nieuw wachtwoord gevraagd",
 				"op_reset_sent":            "De helpdesk heeft u een link gestuurd om een nieuw wachtwoord te kiezen",
 				"op_roles":                 "De helpdesk heeft uw rechten gewijzigd",

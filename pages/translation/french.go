@@ -533,6 +533,8 @@ func French() pages.Texts {
 				"op_invitation_revoked":    "L’assistance a retiré une invitation",
 				"op_invited":               "L’assistance vous a invité",
 				"op_kept":                  "L’assistance a conservé le compte",
+				"op_exported":              "L’assistance a téléchargé les données",
+				"op_imported":              "L’assistance a importé des utilisateurs",
 				"op_password_required":     "L’assistance a exigé un nouveau mot de passe",
 				"op_reset_sent":            "L’assistance vous a envoyé un lien pour choisir un nouveau mot de passe",
 				"op_roles":                 "L’assistance a modifié vos droits",

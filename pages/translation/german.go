@@ -535,6 +535,8 @@ func German() pages.Texts {
 				"op_invitation_revoked":    "Der Support hat eine Einladung zurückgenommen",
 				"op_invited":               "Der Support hat Sie eingeladen",
 				"op_kept":                  "Der Support hat das Konto behalten",
+				"op_exported":              "Der Support hat die Daten heruntergeladen",
+				"op_imported":              "Der Support hat Benutzer importiert",
 				"op_password_required":     "Der Support verlangt ein neues Passwort",
 				"op_reset_sent":            "Der Support hat Ihnen einen Link für ein neues Passwort geschickt",
 				"op_roles":                 "Der Support hat Ihre Rechte geändert",

@@ -527,6 +527,8 @@ func Italian() pages.Texts {
 				"op_invitation_revoked":    "L’assistenza ha ritirato un invito",
 				"op_invited":               "L’assistenza ti ha invitato",
 				"op_kept":                  "L’assistenza ha mantenuto l’account",
+				"op_exported":              "L’assistenza ha scaricato i dati",
+				"op_imported":              "L’assistenza ha importato utenti",
 				"op_password_required":     "L’assistenza ha chiesto di scegliere una nuova password",
 				"op_reset_sent":            "L’assistenza ti ha inviato un link per scegliere una nuova password",
 				"op_roles":                 "L’assistenza ha cambiato i tuoi permessi",

@@ -425,6 +425,8 @@ func Japanese() pages.Texts {
 				"op_invitation_revoked":    "サポートが招待を取り消し",
 				"op_invited":               "サポートがあなたを招待",
 				"op_kept":                  "サポートがアカウントを維持",
+				"op_exported":              "サポートがデータをダウンロード",
+				"op_imported":              "サポートがユーザーをインポート",
 				"op_password_required":     "サポートが新しいパスワードの設定を要求",
 				"op_reset_sent":            "サポートが新しいパスワードを設定するためのリンクを送信",
 				"op_roles":                 "サポートがあなたの権限を変更",

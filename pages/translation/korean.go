@@ -422,6 +422,8 @@ func Korean() pages.Texts {
 				"op_invitation_revoked":    "지원팀이 초대를 취소함",
 				"op_invited":               "지원팀이 초대함",
 				"op_kept":                  "지원팀이 계정을 유지함",
+				"op_exported":              "지원팀이 데이터를 다운로드함",
+				"op_imported":              "지원팀이 사용자를 가져옴",
 				"op_password_required":     "지원팀이 새 비밀번호를 정하도록 요구함",
 				"op_reset_sent":            "지원팀이 새 비밀번호를 정할 수 있는 링크를 보냄",
 				"op_roles":                 "지원팀이 권한을 변경함",

@@ -480,6 +480,8 @@ func Polish() pages.Texts {
 				"op_invitation_revoked":    "Pomoc techniczna wycofała zaproszenie",
 				"op_invited":               "Pomoc techniczna wysłała Ci zaproszenie",
 				"op_kept":                  "Pomoc techniczna zachowała konto",
+				"op_exported":              "Pomoc techniczna pobrała dane",
+				"op_imported":              "Pomoc techniczna zaimportowała użytkowników",
 				"op_password_required":     "Pomoc techniczna zażądała nowego hasła",
 				"op_reset_sent":            "Pomoc techniczna wysłała Ci link do wyboru nowego hasła",
 				"op_roles":                 "Pomoc techniczna zmieniła Twoje uprawnienia",

@@ -510,6 +510,8 @@ func Portuguese() pages.Texts {
 				"op_invitation_revoked":    "O suporte retirou um convite",
 				"op_invited":               "O suporte convidou você",
 				"op_kept":                  "O suporte manteve a conta",
+				"op_exported":              "O suporte baixou os dados",
+				"op_imported":              "O suporte importou usuários",
 				"op_password_required":     "O suporte exigiu uma nova senha",
 				"op_reset_sent":            "O suporte enviou a você um link para escolher uma nova senha",
 				"op_roles":                 "O suporte alterou as suas permissões",

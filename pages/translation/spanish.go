@@ -525,6 +525,8 @@ func Spanish() pages.Texts {
 				"op_invitation_revoked":    "El soporte retiró una invitación",
 				"op_invited":               "El soporte le invitó",
 				"op_kept":                  "El soporte conservó la cuenta",
+				"op_exported":              "El soporte descargó los datos",
+				"op_imported":              "El soporte importó usuarios",
 				"op_password_required":     "El soporte exigió una contraseña nueva",
 				"op_reset_sent":            "El soporte le envió un enlace para elegir una contraseña nueva",
 				"op_roles":                 "El soporte cambió sus permisos",

@@ -490,6 +490,8 @@ func Turkish() pages.Texts {
 				"op_invitation_revoked":    "Destek bir daveti geri aldı",
 				"op_invited":               "Destek sizi davet etti",
 				"op_kept":                  "Destek hesabı korudu",
+				"op_exported":              "Destek verileri indirdi",
+				"op_imported":              "Destek kullanıcıları içe aktardı",
 				"op_password_required":     "Destek yeni bir parola seçmenizi istedi",
 				"op_reset_sent":            "Destek yeni bir parola seçmeniz için size bir bağlantı gönderdi",
 				"op_roles":                 "Destek haklarınızı değiştirdi",
