@@ -198,7 +198,9 @@ func (a *Auth) Accounts(ctx context.Context, s *Session) (accounts []*Account, e
 // [Credentials.CanSignIn]. A passkey is removed with its account.
 //
 // Sessions that were begun with the account go on; see [Auth.EndOtherDevices].
-// Unlink calls no event. The store needs [Features.Accounts].
+// Unlink calls no event, and asks for no fresh proof: the page decides who may. With package
+// account it records nothing and mails nothing; its Accounts.Do, with the routes "unlink" and
+// "passkey", does both and demands a fresh proof. The store needs [Features.Accounts].
 func (a *Auth) Unlink(ctx context.Context, s *Session, provider, providerAccountID string) (err error) {
 	defer a.logFailed(ctx, "Unlink", &err)
 	set, err := a.ofUserAlone(ctx, "Unlink", s)
@@ -358,6 +360,9 @@ func (a *Auth) Devices(ctx context.Context, s *Session) iter.Seq2[*Device, error
 // [Auth.Devices] yielded, which may come from a form. The error matches
 // [ErrNotFound] when the user has no such session, also if another user has it,
 // and always for token sessions.
+//
+// It asks for no fresh proof, and package account does not record it: its Accounts.Do, with the
+// route "end-devices", does both.
 func (a *Auth) EndDevice(ctx context.Context, s *Session, handle string) (err error) {
 	defer a.logFailed(ctx, "EndDevice", &err)
 	set, err := a.ofUserAlone(ctx, "EndDevice", s)
@@ -407,7 +412,8 @@ func (a *Auth) Passkeys(ctx context.Context, s *Session) (passkeys []*Passkey, e
 // away.
 //
 // The error matches [ErrNotFound] when the user has no such passkey, even if
-// another user has it. The store needs [Features.PasskeyNames].
+// another user has it. Package account does not record it: its Accounts.Do, with the route
+// "passkey", does. The store needs [Features.PasskeyNames].
 func (a *Auth) RenamePasskey(ctx context.Context, s *Session, credentialID, name string) (err error) {
 	defer a.logFailed(ctx, "RenamePasskey", &err)
 	set, err := a.ofUserAlone(ctx, "RenamePasskey", s)

@@ -466,7 +466,7 @@ func TestThePageOfActivityIsInWords(t *testing.T) {
 	b.signIn("ada@example.com", goodPassword)
 	s.recordFor(ada.ID, "unheard_of", time.Now().Add(-time.Hour))
 	b.get("/auth/account/activity").want(http.StatusOK).says("A sign-in failed").says("Signed in ·").says("127.0.0.0/24").says("Something happened to your account")
-	b.says(`href="/auth/account/password"`) // where "this was not me" leads
+	b.says(`href="/auth/account/password"`).says(`href="/auth/account/devices"`) // where "this was not me" leads
 	failed := s.everything(accountstore.ActivityQuery{Kind: "sign_in_failed"})
 	if len(failed) == 1 {
 		b.says("3 times")

@@ -126,8 +126,9 @@ func (v *visit) showActivity() (*view, error) {
 	if next != "" {
 		p.Links = append(p.Links, v.link("activity", "activity_older", "cursor", next))
 	}
-	// A new password ends all other sessions.
-	p.Links = append(p.Links, v.link("password", "activity_not_me"), v.link("", "back"))
+	// A new password ends all other sessions. A user without one ends them on the page of devices.
+	others := page.Link{URL: v.site.path("devices"), Text: v.pageText("devices-others").Button}
+	p.Links = append(p.Links, v.link("password", "activity_not_me"), others, v.link("", "back"))
 	data := map[string]any{"activity": list, "next": nil}
 	if next != "" {
 		data["next"] = next

@@ -548,3 +548,23 @@ func TestNoFloodHoldsTheMailWithTheUndoLinkBack(t *testing.T) {
 		t.Error("the mails about the change were held back")
 	}
 }
+
+// 6.2: the browser that has begun a change sees the new address, and no other user does.
+func TestABrowserThatChangesTheAddressSeesTheNewOne(t *testing.T) {
+	s := newSite(t, false)
+	s.seed(ada, goodPassword, true)
+	s.seed(bob, goodPassword, true)
+	b := s.browser().signIn(ada, goodPassword).beginsAddress(newAddress)
+	if pending := b.asJSON("/auth/account/me")["pending"]; !equalJSON(pending, map[string]any{"addressChange": true, "address": newAddress}) {
+		t.Errorf("what waits is %v", pending)
+	}
+	other := s.browser().signIn(ada, goodPassword).asJSON("/auth/account/me")["pending"]
+	if !equalJSON(other, map[string]any{"addressChange": true}) {
+		t.Errorf("in another browser of the user %v waits", other)
+	}
+	s.browser().signIn(bob, goodPassword).beginsAddress("bob@elsewhere.example.com")
+	b.signIn(bob, goodPassword) // which keeps the cookie of the change of Ada
+	if pending := b.asJSON("/auth/account/me")["pending"]; !equalJSON(pending, map[string]any{"addressChange": true}) {
+		t.Errorf("another user in the browser sees %v", pending)
+	}
+}

@@ -22,10 +22,10 @@ type Notices struct {
 	// "signed-out" and "acting-begun". [pintle.New] returns an error for another one.
 	Off []string
 
-	// Change is called with each notice before it is sent, and returns the mail to send:
-	// n.Message, changed or not, another one, or nil for none. The recipient stays, and so
-	// does the kind. What it returns for a notice with Required set is ignored: that one is
-	// sent as it is. If Change fails, or returns a mail whose subject or sender has several
+	// Change is called with each notice, and returns the mail to send: n.Message, changed or
+	// not, another one, or nil for none. The recipient stays, and so does the kind. A notice
+	// with Required set is sent as it is, before Change sees it: what Change returns is ignored,
+	// and a Change that crashes keeps no notice of a takeover back. If Change fails, or returns a mail whose subject or sender has several
 	// lines, the error is recorded and the notice is sent as it is. Nil changes none.
 	//
 	// It runs in the request that caused the notice, and may be called concurrently. ctx

@@ -269,7 +269,7 @@ func TestANoticeHasOneRecipient(t *testing.T) {
 }
 
 // AC-175
-func TestTheApplicationSeesEachNoticeBeforeItIsSent(t *testing.T) {
+func TestTheApplicationSeesEachNotice(t *testing.T) {
 	var seen []string
 	s := newSite(t, false, describesDevices, func(_ *pintle.Config, o *account.Options) {
 		o.Notices.Change = func(_ context.Context, n *account.Notice) (*pintle.Message, error) {

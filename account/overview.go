@@ -243,6 +243,13 @@ func (v *visit) addDuties(u *pintle.User, data map[string]any) error {
 		return err
 	} else if changes {
 		pending["addressChange"] = true
+		// Only the browser that began, or has opened the link, has the id of the change.
+		switch f, _, err := v.heldFlow(addressKind); {
+		case err == nil && f.Subject == u.ID:
+			pending["address"] = f.payload.Email
+		case err != nil && asProblem(err).err != nil:
+			return err
+		}
 	}
 	if at := wireTime(state.DeleteAt); at != nil {
 		pending["deletion"] = at
