@@ -445,6 +445,9 @@ func TestAnAddressThatWasTakenMeanwhileIsRefused(t *testing.T) {
 	if s.user(ada) == nil {
 		t.Error("the user has lost the address")
 	}
+	if e := s.everything(accountstore.ActivityQuery{Kind: "address_change_taken", UserID: s.user(ada).ID}); len(e) == 0 || e[0].Outcome != "refused" {
+		t.Errorf("the record is %+v", e)
+	}
 }
 
 // AT-43: changes and a sign-up want one address at the same moment.

@@ -272,7 +272,16 @@ func TestNoPageThatIsShownWritesAnything(t *testing.T) {
 			t.Parallel()
 			s, log := withWritesNoted(t, tokens)
 			s.seed(ada, goodPassword, true)
-			for want, link := range map[string]string{"pintle.reset": s.resetLink(ada), "pintle.signup": s.browser().signUp("new@example.com").lastMail().URL} {
+			invited, err := s.accounts.Operators().Invite(t.Context(), account.Invitation{Email: "invited@example.com"})
+			s.done(err)
+			s.seed(bob, goodPassword, true)
+			s.browser().signIn(bob, goodPassword).movesAddress("bob@elsewhere.example.com")
+			s.browser().signIn(ada, goodPassword).beginsAddress(newAddress)
+			for _, mailed := range []struct{ want, link string }{
+				{"pintle.reset", s.resetLink(ada)}, {"pintle.signup", s.browser().signUp("new@example.com").lastMail().URL}, {"pintle.signup", invited},
+				{"pintle.address", s.mailOf("address-confirm").URL}, {"pintle.undo", s.mailOf("address-changed-undo").URL},
+			} {
+				want, link := mailed.want, mailed.link
 				for _, method := range []string{http.MethodHead, http.MethodGet, http.MethodGet} {
 					b := s.browser().stay()
 					log.take()

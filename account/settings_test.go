@@ -116,7 +116,7 @@ func TestAnAddressPutsNoTextOnAPage(t *testing.T) {
 // AT-82: what others have chosen is text.
 func TestWhatOthersHaveChosenIsNoMarkup(t *testing.T) {
 	const hostile = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`
-	s := newSite(t, false, withAll)
+	s := newSite(t, false, withAll, remembering)
 	u := s.seed(ada, goodPassword, true)
 	name, image := hostile, "javascript:alert(1)"
 	if _, err := s.store.UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Name: &name, Image: &image}); err != nil {
@@ -129,9 +129,10 @@ func TestWhatOthersHaveChosenIsNoMarkup(t *testing.T) {
 	if err := s.store.RenamePasskey(t.Context(), u.ID, s.passkey(u), hostile); err != nil {
 		t.Fatal(err)
 	}
-	s.browser().as(hostile).signIn(ada, goodPassword)
+	code := s.app(u)
+	s.browser().as(hostile).signIn(ada, goodPassword).post(secondFactor, "code", code(), "remember", "1")
 	b := s.fresh(u)
-	for path, shown := range map[string]string{"": "&lt;script&gt;", "/profile": "&lt;script&gt;", "/passkeys": "&lt;script&gt;", "/accounts": "&lt;script&gt;", "/devices": "&lt;script&gt;"} {
+	for path, shown := range map[string]string{"": "&lt;script&gt;", "/activity": "&lt;script&gt;", "/factors": "&lt;script&gt;", "/profile": "&lt;script&gt;", "/passkeys": "&lt;script&gt;", "/accounts": "&lt;script&gt;", "/devices": "&lt;script&gt;"} {
 		b.get("/auth/account" + path).want(http.StatusOK).says(shown)
 		if strings.Contains(b.text(), "<script>alert") || strings.Contains(b.page, "<img src=x") || strings.Contains(b.page, "javascript:") {
 			t.Errorf("%s has markup of others: %s", path, b.text())
