@@ -294,9 +294,14 @@ func TestOnlyAPageThatTheOperatorSeesForgetsTheUser(t *testing.T) {
 	if reached != 5 {
 		t.Errorf("%d of 5 requests went on as the operator", reached)
 	}
-	r, w := actingRequest(t, auth, http.MethodGet, "/"), httptest.NewRecorder()
+	r, w := actingRequest(t, auth, http.MethodHead, "/"), httptest.NewRecorder()
+	r.Header.Set("Sec-Fetch-Mode", "navigate")
+	if h.ServeHTTP(w, r); reached != 6 || len(w.Header()["Set-Cookie"]) > 0 {
+		t.Errorf("a HEAD, which shows no page, sets %q", w.Header()["Set-Cookie"])
+	}
+	r, w = actingRequest(t, auth, http.MethodGet, "/"), httptest.NewRecorder()
 	r.Header.Set("Upgrade", "websocket")
-	if h.ServeHTTP(w, r); w.Code != http.StatusConflict || reached != 5 {
+	if h.ServeHTTP(w, r); w.Code != http.StatusConflict || reached != 6 {
 		t.Errorf("a WebSocket is answered with %d", w.Code)
 	}
 }

@@ -589,6 +589,29 @@ func TestActingIsRecordedAndTold(t *testing.T) {
 	})
 }
 
+// AC-188: what an operator has done for one reason is not recorded with another one.
+func TestEachRecordOfActingHasTheReasonOfItsGrant(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, false)
+	b := d.at()
+	for _, reason := range []string{"ticket 7", "ticket 8"} {
+		b.post("/admin/act", "user", d.user.ID, "reason", reason).isAt("/home")
+		b.do(http.MethodPost, "/write", url.Values{}).want(http.StatusOK)
+		b.post("/auth/account/stop-acting")
+	}
+	for _, kind := range []string{"op_acting_begun", "acting_request", "op_acting_ended"} {
+		events, err := d.rows.Activity(t.Context(), accountstore.ActivityQuery{UserID: d.user.ID, Kind: kind, Outcome: "ok", Limit: 100})
+		d.done(err)
+		var reasons []string
+		for _, e := range events {
+			reasons = append(reasons, e.Detail["reason"])
+		}
+		if slices.Sort(reasons); !slices.Equal(reasons, []string{"ticket 7", "ticket 8"}) {
+			t.Errorf("the records of %s have the reasons %q", kind, reasons)
+		}
+	}
+}
+
 // AC-182, AT-97
 func TestWhatCannotBeRecordedIsNotDoneAsTheUser(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {

@@ -284,7 +284,7 @@ func TestTheOtherCookiesOfTheOperatorStay(t *testing.T) {
 	})
 }
 
-// AC-192: no page of the user stays in a cache, and none that the browser has kept is shown after
+// AC-192, AT-105: no page of the user stays in a cache, and none that the browser has kept is shown after
 // the operator has begun to act or stopped.
 func TestNoCacheKeepsAPageOnWhichAnOperatorActs(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
@@ -332,7 +332,7 @@ func TestNoCacheKeepsAPageOnWhichAnOperatorActs(t *testing.T) {
 	})
 }
 
-// AC-191: requests from other sites carry the cookies of the session and of acting, or neither.
+// AC-191, AT-105: requests from other sites carry the cookies of the session and of acting, or neither.
 func TestTheCookieOfActingGoesWhereTheSessionGoes(t *testing.T) {
 	for name, c := range map[string]struct {
 		cookie pintle.Cookie
