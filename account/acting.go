@@ -294,6 +294,12 @@ func (a *Accounts) act(ctx context.Context, q *pintle.ActingRequest) (*pintle.Se
 	case q.Session == nil:
 		return nil, nil // the session that the flow belongs to may come with the next request
 	}
+	if ctx.Value(confirmingKey{}) != nil {
+		// On pages of the account a session is read before it is known whether it is used.
+		if page, err := a.accept(context.WithValue(ctx, confirmingKey{}, nil), q.Session); page != "" || err != nil {
+			return nil, err
+		}
+	}
 	// Another site of the domain may have planted cookies beside the one of this browser.
 	i := slices.IndexFunc(held, func(f *flow) bool { return f.isOf(q.Session) })
 	if i < 0 {

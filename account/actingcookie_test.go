@@ -144,6 +144,9 @@ func TestACookieOfAGrantThatIsOpenIsNotCleared(t *testing.T) {
 		}
 		b.get("/home").says("nobody")
 		b.do(http.MethodPost, "/write", url.Values{}).want(http.StatusConflict)
+		if b.get("/auth/account").isAt("/auth/signin"); strings.Contains(b.page, ada) || b.header.Get("Pintle-Acting") != "" {
+			t.Errorf("a session that is not used shows the account of the user: %s", b.page)
+		}
 		held = ""
 		d.actsIn(b).do(http.MethodPost, "/write", url.Values{}).want(http.StatusOK)
 		if !slices.Equal(d.writes, []string{ada}) {
