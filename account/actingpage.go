@@ -121,6 +121,14 @@ func (v *visit) onlyUser() error {
 	if v.acting == nil {
 		return nil
 	}
-	v.Accounts.note(v.ctx, entry{kind: actingRequest, outcome: outcomeRefused, userID: v.acting.User.ID, actor: v.acting.Actor.ID})
+	n := entry{kind: actingRequest, userID: v.acting.User.ID, actor: v.acting.Actor.ID}
+	held, _ := v.heldActing(v.ctx, v.r) // the record is worth more than its reason
+	for _, f := range held {
+		if f.Subject == n.userID && f.payload.Operator == n.actor {
+			n = f.actingEntry(actingRequest)
+		}
+	}
+	n.outcome = outcomeRefused
+	v.Accounts.note(v.ctx, n)
 	return problemOf("acting")
 }
