@@ -41,11 +41,10 @@ func (b *browser) sendWith(method, path, before, after string) *browser {
 		own = append(own, name+"="+all[name])
 	}
 	r.Header.Set("Cookie", strings.Trim(before+"; "+strings.Join(own, "; ")+"; "+after, "; "))
-	client := *b.client
-	client.Jar = nil
-	other := *b
-	other.client = &client
-	return other.send(r)
+	jar := b.client.Jar
+	b.client.Jar = nil
+	defer func() { b.client.Jar = jar }()
+	return b.send(r)
 }
 
 // cleared reports whether the last answer clears the cookie of an operator who acts.
@@ -100,7 +99,10 @@ func TestACookieThatIsPlantedNeitherBeginsNorEndsActing(t *testing.T) {
 		planted := []string{"pintle.acting=garbage", "pintle.acting=", "pintle.acting=" + attacker.cookies()["pintle.acting"]}
 
 		b := d.begin()
-		at := d.at()
+		at := d.browser().startSession(d.operator, 10*time.Minute, "pwd", "otp") // another session of the operator
+		stolen := "pintle.acting=" + b.cookies()["pintle.acting"]
+		at.sendWith(http.MethodGet, "/home", stolen, "").says(eve + " by nobody")
+		at.sendWith(http.MethodPost, "/write", stolen, "").want(http.StatusConflict)
 		for _, cookie := range planted {
 			for _, order := range [][2]string{{cookie, ""}, {"", cookie}} {
 				if b.sendWith(http.MethodGet, "/home", order[0], order[1]).says(ada + " by " + d.operator.ID); b.cleared() {
@@ -120,8 +122,8 @@ func TestACookieThatIsPlantedNeitherBeginsNorEndsActing(t *testing.T) {
 		for i := range 17 {
 			many = append(many, fmt.Sprint("pintle.acting=", i))
 		}
-		if b.sendWith(http.MethodGet, "/home", strings.Join(many, "; "), "").says("nobody"); b.cleared() {
-			t.Error("planted cookies end that the operator acts")
+		if b.sendWith(http.MethodGet, "/home", strings.Join(many, "; "), ""); b.page != "nobody" || b.cleared() {
+			t.Errorf("planted cookies end that the operator acts: %s", b.page)
 		}
 		d.actsIn(b)
 	})
@@ -224,6 +226,15 @@ func TestAFormOfAnotherTabIsRejectedAfterTheSwitch(t *testing.T) {
 				t.Errorf("the operator is called %q", u.Name)
 			}
 		}
+
+		// The page on which the operator sees that it is over has forms of the operator.
+		d := newDesk(t, tokens)
+		b := d.begin()
+		d.lapse(b)
+		b.get("/auth/signout").post("/auth/signout").isSignedInAs("")
+		b = d.begin()
+		d.lapse(b)
+		b.get("/auth/account/profile").post("/auth/account/profile", "name", "Eve").want(http.StatusOK)
 	})
 }
 
@@ -251,7 +262,11 @@ func TestAFormOfTheApplicationIsRejectedAfterTheSwitch(t *testing.T) {
 		b.do(http.MethodPost, "/own", acted).want(http.StatusOK)
 		b.post("/auth/account/stop-acting").do(http.MethodPost, "/own", acted).want(http.StatusConflict)
 		b.do(http.MethodPost, "/own", form).want(http.StatusOK)
-		if changed != ada+" "+eve+" " {
+		d.beginIn(b)
+		d.lapse(b)
+		form = url.Values{"csrfToken": {b.get("/own").token()}}
+		b.do(http.MethodPost, "/own", form).want(http.StatusOK)
+		if changed != ada+" "+eve+" "+eve+" " {
 			t.Errorf("the application has changed something for %q", changed)
 		}
 	})
