@@ -15,7 +15,7 @@ const (
 	maxCounts = 1 << 16
 
 	// maxMegabytes is the most memory of the counts of one kind, as documented
-	// in docs/passwords.md.
+	// in docs/rate-limiting.md.
 	maxMegabytes = 7
 )
 

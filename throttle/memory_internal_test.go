@@ -27,6 +27,6 @@ func TestFullCountsStayWithinTheDocumentedMemory(t *testing.T) {
 	runtime.KeepAlive(&c)
 	t.Logf("full counts take %.1f MB", got)
 	if got > maxMegabytes {
-		t.Errorf("full counts take %.1f MB, more than the %d of docs/passwords.md", got, maxMegabytes)
+		t.Errorf("full counts take %.1f MB, more than the %d of docs/rate-limiting.md", got, maxMegabytes)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // ownPages is a site with a custom style sheet, in two languages, and with a
-// sign-in page that is no Go program, as docs/pages.md has it.
+// sign-in page that is no Go program, as docs/sign-in-page.md has it.
 func ownPages(t *testing.T) string {
 	t.Helper()
 	auth, err := pintle.New(pintle.Config{
