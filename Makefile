@@ -64,6 +64,10 @@ conformance: ## Compare the server with the transcripts of the reference
 docs: ## Write the test columns of the registers from what make race ran
 	go test -count=1 -run TestRegisters ./docs -results $(CURDIR)/tmp/tests.tsv -update
 
+.PHONY: guides
+guides: ## Build the guides as a static site in tmp/guides
+	@cd internal/integration/guides && npm run build -- --outDir $(CURDIR)/tmp/guides
+
 .PHONY: bench
 bench: ## Run the benchmarks of every module
 	go test -run '^$$' -bench . -benchmem work
