@@ -102,6 +102,11 @@ type Config struct {
 	// Theme is the look of the built-in pages and mails.
 	Theme pages.Theme
 
+	// ForgetLastProvider leaves out the cookie by which the built-in sign-in page marks the
+	// provider that was used last in this browser. The cookie has the id of the provider,
+	// and nothing of the user. Without a built-in sign-in page there is none.
+	ForgetLastProvider bool
+
 	// Texts are the words on the built-in pages and in the mails.
 	Texts pages.Texts
 

@@ -30,6 +30,10 @@ type cookieSet struct {
 	// The routes below signout alone receive these; see [signOutHint], [leaving].
 	signOutHint, leaving namedCookie
 
+	// lastProvider names the provider that was used last in this browser, and typed has
+	// what was typed into its form: see [exchange.rememberProvider], [typed].
+	lastProvider, typed namedCookie
+
 	// acting names the operator who acts as a user. [Callbacks].Act knows what it holds.
 	acting namedCookie
 
@@ -40,6 +44,7 @@ type cookieSet struct {
 	pkceBox, stateBox, nonceBox, challengeBox *sealed.Box
 	addressProofBox, pendingBox               *sealed.Box
 	signOutHintBox, leavingBox                *sealed.Box
+	typedBox                                  *sealed.Box
 
 	// secure reports that cookies of the site have the attribute Secure.
 	secure bool
@@ -131,6 +136,8 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		{&set.pending, hostPrefix + "authjs.pending-sign-in", s.Cookies.PendingSignIn, pendingMaxAge},
 		{&set.signOutHint, prefix + "pintle.hint", Cookie{}, browserMaxAge},
 		{&set.leaving, prefix + "pintle.signout", Cookie{}, leavingMaxAge},
+		{&set.lastProvider, hostPrefix + "pintle.last-provider", Cookie{}, lastProviderMaxAge},
+		{&set.typed, hostPrefix + "pintle.typed", Cookie{}, typedMaxAge},
 		{&set.acting, hostPrefix + s.actingName(), s.actingLikeSession(), 0},
 	} {
 		*c.cookie = c.override.over(c.name, secure, c.maxAge)
@@ -169,6 +176,7 @@ func (s *settings) newCookieSet(secure bool) (*cookieSet, error) {
 		{&set.pendingBox, set.pending.name, set.pendingAge()},
 		{&set.signOutHintBox, set.signOutHint.name, browserMaxAge},
 		{&set.leavingBox, set.leaving.name, leavingMaxAge},
+		{&set.typedBox, set.typed.name, typedMaxAge},
 	} {
 		if *kept.box, err = sealed.NewBox(s.jwtSecrets, seal.Salt(kept.name, s.Tenant), kept.maxAge); err != nil {
 			return set, err
@@ -305,6 +313,12 @@ const leavingMaxAge = 15 * time.Minute
 
 // pendingMaxAge is how long a sign-in is held, unless the host says otherwise.
 const pendingMaxAge = 10 * time.Minute
+
+// lastProviderMaxAge is how long a browser knows which provider was used last.
+const lastProviderMaxAge = 365 * 24 * time.Hour
+
+// typedMaxAge is how long a browser keeps what was typed into a form.
+const typedMaxAge = 15 * time.Minute
 
 // isConflict reports whether a session was not read because the request carries
 // several of different users.

@@ -21,18 +21,19 @@ func ExampleConfig_texts() {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.Credentials{Name: "Password", Authorize: checkPassword}},
 		Secrets:   []string{"the output of openssl rand -base64 33"},
-		Texts:     pages.Texts{Site: "Bird Shop"},
+		Theme:     pages.Theme{SiteName: "Bird Shop"},
 		Languages: []pages.Texts{{
 			Lang: "de", Site: "Vogelhandlung",
 			SignInHeading: "Anmelden", SignInLead: "weiter zur %s", SignInWith: "Mit %s anmelden",
-			Words: map[string]string{"Username": "Benutzername", "Password": "Passwort"},
+			Words:   map[string]string{"Username": "Benutzername", "Password": "Passwort"},
+			Account: pages.AccountTexts{Words: map[string]string{"show_password": "Passwort zeigen"}},
 		}},
 		Getenv: func(string) string { return "" }, // nothing but what is here
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	tags := regexp.MustCompile(`(?s)<style>.*?</style>|<title>.*?</title>|<[^>]*>|\n`)
+	tags := regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|<title>.*?</title>|<[^>]*>|\n`)
 	for _, language := range []string{"en-GB,en;q=0.9", "de-AT,de;q=0.9,en;q=0.5"} {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost:3000/auth/signin", nil)
 		r.Header.Set("Accept-Language", language)
@@ -41,8 +42,8 @@ func ExampleConfig_texts() {
 		fmt.Println(strings.Join(strings.Fields(tags.ReplaceAllString(w.Body.String(), " ")), " "))
 	}
 	// Output:
-	// Sign in to continue to Bird Shop Username Password Sign in with Password
-	// Anmelden weiter zur Vogelhandlung Benutzername Passwort Mit Passwort anmelden
+	// Sign in to continue to Bird Shop Username Password Show the password Sign in with Password
+	// Anmelden weiter zur Vogelhandlung Benutzername Passwort Passwort zeigen Mit Passwort anmelden
 }
 
 // A sign-in page of the application's own.

@@ -64,6 +64,8 @@ func (x *exchange) giveSession(who *arrival, d *decision) (*issued, error) {
 	x.addCookie(who.submission.cookieLines()...)
 	if given != nil && !x.native {
 		x.clearActing()
+		x.rememberProvider(who, d)
+		x.clearTyped()
 	}
 	x.emitSignIn(who, d, given)
 	return given, nil

@@ -46,6 +46,7 @@ func (s *settings) newMailFlow(own Email, env environment) (*provider, *Error) {
 	if err := own.complete(s.observedClient(f.id, s.HTTPClient)); err != nil {
 		return p, &Error{Code: CodeConfiguration, Provider: p.id, Err: err}
 	}
+	p.linkLifetime = f.lifetime()
 	if own.Send == nil {
 		return p, &Error{
 			Code: CodeConfiguration, Provider: p.id,
@@ -102,6 +103,10 @@ func (f *mailFlow) begin(x *exchange) error {
 		return &Error{Code: codeEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Send: %w", err)}
 	}
 	x.debug("mail sent")
+	if x.Pages.VerifyRequest == "" && x.csrfVerified {
+		_, again, _ := x.body.String("again")
+		x.keepTyped(typed{Provider: f.id, Value: identifier, Again: again})
+	}
 	return x.redirect(query.Append(x.origin+x.base+"/verify-request", "provider", f.id, "type", "email"))
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
+	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/wire"
 	"github.com/pintleauth/pintle/pages"
 )
@@ -51,6 +52,88 @@ func (x *exchange) show(p page.Page) error {
 	return nil
 }
 
+// rememberProvider has the browser keep with which provider its user signed in, for the built-in
+// sign-in page. Scripts and clients of Auth.js receive no further cookie. It is set only after
+// a sign-in, and so tells nobody whether an account exists.
+func (x *exchange) rememberProvider(who *arrival, d *decision) {
+	if x.ForgetLastProvider || x.Pages.SignIn != "" || !x.navigates() {
+		return
+	}
+	// An account that is linked does not sign its user in.
+	if d.kept != nil || who.unasked || d.account == nil {
+		return
+	}
+	id := d.account.Provider
+	if _, connected := x.connectionID(id); connected {
+		id = discoveryID // the page has one field for all, and the id may name a company
+	}
+	if x.byID[id] != nil {
+		x.addCookie(x.set.lastProvider.line(id))
+	}
+}
+
+// lastProvider is what the browser says was used last, which may be anything.
+func (x *exchange) lastProvider() string {
+	id, sent := x.initialCookie(x.set.lastProvider)
+	if sent && x.ForgetLastProvider {
+		x.addCookie(x.set.lastProvider.clear())
+		return ""
+	}
+	return id
+}
+
+// typed is what a user typed into the field of a form that names them, so that a wrong password
+// or a mail that did not arrive does not make them type it again. The browser keeps it in
+// a sealed cookie: an address in a URL would be in the log and in the history. Passwords are
+// never in it.
+type typed struct {
+	Provider string `json:"provider"`
+	Value    string `json:"value"`
+	Again    bool   `json:"again,omitempty"` // a mail was sent once more
+	sealed.Expiry
+}
+
+// keepTyped has the browser keep what was typed. It does so before anything is looked up, or
+// alike for every address.
+func (x *exchange) keepTyped(t typed) {
+	if t.Value == "" || len(t.Value) > page.MaxTyped || !x.navigates() {
+		return
+	}
+	if text, err := x.set.typedBox.Seal(&t); err == nil {
+		x.addCookie(x.set.typed.line(text))
+	}
+}
+
+// keepRefused keeps what was typed into the form of a sign-in that failed. A form of another site
+// has no form token, and leaves nothing behind.
+func (x *exchange) keepRefused() {
+	if x.inside || x.Pages.SignIn != "" || x.r.Method != http.MethodPost || !x.csrfVerified || x.provider == nil || x.provider.way == nil {
+		return
+	}
+	if x.action != actionSignIn && x.action != actionCallback {
+		return
+	}
+	if field := x.button(x.provider).UserField(); field != "" {
+		value, _, _ := x.body.String(field)
+		x.keepTyped(typed{Provider: x.provider.id, Value: value})
+	}
+}
+
+// keptTyped returns what the browser has kept, or nothing.
+func (x *exchange) keptTyped() (t typed) {
+	if text, sent := x.initialCookie(x.set.typed); !sent || text == "" || x.set.typedBox.Open(text, &t) != nil {
+		return typed{}
+	}
+	return t
+}
+
+// clearTyped makes the browser forget what was typed, because it has served.
+func (x *exchange) clearTyped() {
+	if _, sent := x.initialCookie(x.set.typed); sent {
+		x.addCookie(x.set.typed.clear())
+	}
+}
+
 func (x *exchange) signInPage() error {
 	x.clearLeftovers()
 	code, failed := x.query.First("error")
@@ -71,7 +154,10 @@ func (x *exchange) signInPage() error {
 		Site: x.pageSite(), CSRFToken: x.pageToken(), CallbackURL: x.formCallbackURL(),
 		Email: email, Error: shown, Detail: detail,
 		SignUpURL: x.linkWithCallback(x.Pages.SignUp), ForgotPasswordURL: x.linkWithCallback(x.Pages.ForgotPassword),
+		LastUsed: x.lastProvider(),
 	}
+	kept := x.keptTyped()
+	data.Typed = page.Typed{Provider: kept.Provider, Value: kept.Value}
 	if x.Accounts != nil { // the texts of what its pages have done
 		notice, _ := x.query.Last("notice")
 		data.Notice = x.pages().Texts().Account.Notices[notice]
@@ -153,7 +239,15 @@ func (x *exchange) verifyRequestPage() error {
 		}
 		return x.redirect(withQuery(own, raw))
 	}
-	return x.show(x.pages().VerifyRequest(page.VerifyRequestData{Site: x.pageSite()}))
+	data := page.VerifyRequestData{Site: x.pageSite(), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL()}
+	id, _ := x.query.Last("provider")
+	if p := x.byID[id]; p != nil && p.sendsLinks {
+		data.Lifetime = p.linkLifetime
+		if kept := x.keptTyped(); kept.Provider == p.id {
+			data.Address, data.SentAgain, data.Action = kept.Value, kept.Again, x.formAction("/signin/"+p.id)
+		}
+	}
+	return x.show(x.pages().VerifyRequest(data))
 }
 
 func (x *exchange) errorPage() error {
@@ -456,6 +550,7 @@ func (x *exchange) answerError(err error) {
 	x.logError(e)
 	x.emitSignInFailed(e)
 	x.answer = answer{}
+	x.keepRefused()
 	if x.action == actionSession {
 		x.setJSON(http.StatusBadRequest, []byte("null"))
 		return

@@ -75,7 +75,7 @@ func TestAProvidersErrorIsNotRepeated(t *testing.T) {
 	s.idp.Break(authtest.ResponseHostileError)
 	b := s.browser()
 	r := b.attempt("acme").fails("/auth/signin", retry)
-	if page := b.get(r.location()).want(http.StatusOK); strings.Contains(page.body, "<script>") || strings.Contains(r.location(), "script") {
+	if page := b.get(r.location()).want(http.StatusOK); strings.Contains(page.body, "<script>alert") || strings.Contains(page.body, "onerror") || strings.Contains(r.location(), "script") {
 		t.Errorf("the page says %s", page.body)
 	}
 }

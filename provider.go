@@ -51,8 +51,10 @@ type way interface {
 type facts struct {
 	// sendsLinks reports that a link in a mail signs users in. It proves the
 	// address that the mail went to. hashes are those of the links' tokens.
-	sendsLinks bool
-	hashes     tokenhash.Hasher
+	// linkLifetime is how long they work.
+	sendsLinks   bool
+	hashes       tokenhash.Hasher
+	linkLifetime time.Duration
 
 	// hostUsers reports that the host identifies the user by what was typed:
 	// the store need not have an account, nor record whether there is a

@@ -91,6 +91,7 @@ func TestNoPageAndNoMailHasAWordThatCannotBeReplaced(t *testing.T) {
 	marked := func(s *site) {
 		s.Texts, s.Theme = markedTexts(), pages.Theme{Logo: "/logo.svg"}
 		s.Texts.Site = ""
+		s.Texts.Account.Words = map[string]string{"show_password": "№ 2", "again": "№ 3"}
 		s.Texts.Words["Test identity provider"] = "№ 1" // as authtest calls it
 		s.Pages.SignUp, s.Pages.ForgotPassword = "/join", "/forgot"
 	}

@@ -282,9 +282,9 @@ type Texts struct {
 	LinkLifetime string
 
 	// Minutes, Hours and Days are the numbers of them in LinkLifetime, by the plural category
-	// that Unicode gives the number in the language: "one" ("%s minute") and "other" ("%s
-	// minutes") in English. %s is the number, which a category for one number may leave
-	// out. There is always "other", which stands in for a category that is missing. In a
+	// that Unicode gives the number in the language. In English "one" is "%s minute", "%s hour"
+	// and "%s day", and "other" is "%s minutes", "%s hours" and "%s days". %s is the number,
+	// which a category for one number may leave out. There is always "other", which stands in for a category that is missing. In a
 	// language that package translation does not have, 1 is "one", and all else "other".
 	//
 	// https://www.unicode.org/cldr/charts/latest/supplemental/language_plural_rules.html

@@ -1,0 +1,171 @@
+package pintle_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/memstore"
+)
+
+// AT-161: the cookie is sealed, and the same for a user who exists and one who does not. Neither
+// the URL nor the cookie tells what was typed.
+func TestAWrongPasswordLeavesTheNameThatWasTyped(t *testing.T) {
+	s := newSite(t)
+	for _, name := range []string{"ada", "nobody"} { // known and unknown alike
+		b := s.browser()
+		r := b.submit("/auth/callback/credentials", "username", name, "password", "difference engine")
+		r.fails("/auth/signin", "CredentialsSignin")
+		line := r.setCookie(typedCookie)
+		if !strings.Contains(line, "; Max-Age=900; Path=/; ") || !strings.HasSuffix(line, "; HttpOnly; SameSite=Lax") {
+			t.Errorf("the cookie is set by %q", line)
+		}
+		for place, text := range map[string]string{"URL": r.location(), "cookie": line} {
+			if strings.Contains(text, name) || strings.Contains(text, "difference engine") {
+				t.Errorf("the %s tells what was typed: %s", place, text)
+			}
+		}
+		page := b.get(r.location(), navigating...).want(http.StatusOK).body
+		if !strings.Contains(page, `name="username"`) || !strings.Contains(page, ` value="`+name+`"`) {
+			t.Errorf("%s is not in the form: %s", name, page)
+		}
+		if !strings.Contains(page, ` autofocus type="password"`) && !strings.Contains(page, ` autocomplete="current-password" autofocus`) {
+			t.Errorf("the focus is not in the field of the password: %s", page)
+		}
+		if strings.Contains(page, "difference engine") {
+			t.Error("the page has the password")
+		}
+	}
+}
+
+const typedCookie = "pintle.typed"
+
+func TestASignInForgetsWhatWasTyped(t *testing.T) {
+	s := newSite(t)
+	b := s.browser()
+	b.submit("/auth/callback/credentials", "username", "ada", "password", "wrong")
+	if b.cookie(typedCookie) == "" {
+		t.Fatal("nothing is kept")
+	}
+	b.signIn("ada")
+	if got := b.cookie(typedCookie); got != "" {
+		t.Errorf("after the sign-in the browser has %q", got)
+	}
+}
+
+// AT-161, S-48: scripts, forms of other sites, sites with pages of their own, and what has no end.
+func TestWhatWasTypedIsKeptOnlyForTheBuiltInPage(t *testing.T) {
+	s := newSite(t)
+	wrong := url.Values{"username": {"ada"}, "password": {"wrong"}}
+	withToken := func(b *browser) url.Values {
+		form := url.Values{"csrfToken": {b.csrf()}}
+		for name, values := range wrong {
+			form[name] = values
+		}
+		return form
+	}
+	for name, send := range map[string]func(b *browser) *reply{
+		"a client": func(b *browser) *reply { return b.postForm("/auth/callback/credentials", withToken(b)) },
+		"a script": func(b *browser) *reply {
+			return b.postForm("/auth/callback/credentials", withToken(b), append([]string{"X-Auth-Return-Redirect", "1"}, navigating...)...)
+		},
+		"a form of another site": func(b *browser) *reply { return b.postForm("/auth/callback/credentials", wrong, navigating...) },
+		"a long name": func(b *browser) *reply {
+			return b.submit("/auth/callback/credentials", "username", strings.Repeat("a", 400), "password", "x")
+		},
+		"no name": func(b *browser) *reply { return b.submit("/auth/callback/credentials", "password", "x") },
+		"a page of its own": func(*browser) *reply {
+			own := newSite(t, func(s *site) { s.Pages.SignIn = "/login" })
+			return own.browser().submit("/auth/callback/credentials", "username", "ada", "password", "x")
+		},
+	} {
+		if got := send(s.browser()).setCookie(typedCookie); got != "" {
+			t.Errorf("%s: the cookie is set by %q", name, got)
+		}
+	}
+	b := s.browser()
+	b.submit("/auth/callback/credentials", "username", "ada", "password", "x")
+	kept := b.cookie(typedCookie)
+	for name, planted := range map[string]string{"text": "ada", "another cookie": b.cookie("authjs.csrf-token"), "a changed one": kept[:len(kept)-2] + "AA"} {
+		other := s.browser()
+		other.plant(typedCookie, planted)
+		if page := other.get("/auth/signin", navigating...).want(http.StatusOK).body; strings.Contains(page, ` value="ada"`) {
+			t.Errorf("%s: the page has the name", name)
+		}
+	}
+}
+
+// AT-161: the page after the mail names the address in the browser that asked, and sends the mail again.
+func TestThePageAfterAMailNamesTheAddressAndSendsItAgain(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		mail := s.mailProvider()
+		mail.MaxAge = 90 * time.Minute
+		s.Store, s.Providers = memstore.New(), append(s.Providers, mail)
+	})
+	b := s.browser()
+	r := b.submit("/auth/signin/email", "email", "Ada@Example.com", "callbackUrl", "/members").want(http.StatusFound)
+	if r.location() != s.url+"/auth/verify-request?provider=email&type=email" {
+		t.Fatalf("the browser goes to %s", r.location())
+	}
+	shown := b.get(r.location(), navigating...).want(http.StatusOK).body
+	for _, want := range []string{"Your address: <bdi>ada@example.com</bdi>", "The link works for 90 minutes.", "Send the mail again"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no %q in %s", want, shown)
+		}
+	}
+	if strings.Contains(shown, "We sent the mail again.") {
+		t.Error("the mail was not sent again yet")
+	}
+	again := b.submit("/auth/signin/email", "email", "ada@example.com", "again", "1", "callbackUrl", s.url+"/members").want(http.StatusFound)
+	if shown := b.get(again.location(), navigating...).body; !strings.Contains(shown, "We sent the mail again.") {
+		t.Errorf("the page does not say so: %s", shown)
+	}
+	if n := len(s.mails); n != 2 || s.mails[1].To != "ada@example.com" || !strings.Contains(s.mails[1].URL, url.QueryEscape(s.url+"/members")) {
+		t.Errorf("%d mails, the last one %+v", n, s.mails[n-1])
+	}
+	if !strings.Contains(s.mails[0].HTML, "The link works for 90 minutes.") {
+		t.Errorf("the mail does not say how long its link works: %s", s.mails[0].HTML)
+	}
+	other := s.browser().get(r.location(), navigating...).want(http.StatusOK).body
+	if strings.Contains(other, "ada@example.com") || strings.Contains(other, "<form") || !strings.Contains(other, "90 minutes") {
+		t.Errorf("another browser sees %s", other)
+	}
+	for _, query := range []string{"", "?provider=credentials", "?provider=gone&type=email", "?provider=%3Cscript%3E"} {
+		if page := b.get("/auth/verify-request"+query, navigating...).want(http.StatusOK).body; strings.Contains(page, "ada@example.com") || strings.Contains(page, "script>") {
+			t.Errorf("%s names the address: %s", query, page)
+		}
+	}
+	if page := b.get("/auth/signin", navigating...).body; !strings.Contains(page, ` value="ada@example.com"`) {
+		t.Error("the sign-in page does not have the address, to be corrected")
+	}
+	b.get(s.mails[1].URL, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Site", "none").goesTo(s.url + "/members")
+	if b.cookie(typedCookie) != "" || b.cookie(lastProviderCookie) != "email" {
+		t.Errorf("after the sign-in the cookies are %q and %q", b.cookie(typedCookie), b.cookie(lastProviderCookie))
+	}
+}
+
+// A limit holds for mails that are sent again, and the address stays in the form.
+func TestAMailThatIsAskedForTooOftenIsRefusedAgain(t *testing.T) {
+	sent := 0
+	s := newSite(t, func(s *site) {
+		mail := s.mailProvider()
+		s.Store, s.Providers = memstore.New(), append(s.Providers, mail)
+		mail.Allow = func(_ context.Context, _ *pintle.MailRequest) error {
+			if sent++; sent > 1 {
+				return &pintle.Error{Code: pintle.Code("EmailSignInError"), Detail: "too_many_mails", RetryAfter: time.Minute}
+			}
+			return nil
+		}
+	})
+	b := s.browser()
+	b.submit("/auth/signin/email", "email", "ada@example.com").want(http.StatusFound)
+	r := b.submit("/auth/signin/email", "email", "ada@example.com", "again", "1").want(http.StatusFound)
+	page := b.get(r.location(), navigating...).want(http.StatusTooManyRequests).body
+	if !strings.Contains(page, ` value="ada@example.com"`) || len(s.mails) != 1 {
+		t.Errorf("%d mails were sent, and the page is %s", len(s.mails), page)
+	}
+}
