@@ -326,7 +326,8 @@ type Refusal struct {
 
 	// Navigation reports that a browser is loading a page: a GET or HEAD that
 	// asks for HTML. The default answer redirects it to SignIn, or shows a page in
-	// the words of [pages.Texts]. Other clients get Status and its text. With the status 409
+	// the words of [pages.Texts]. A browser that has sent a form gets a page, too. Other
+	// clients get Status and its text. With the status 409
 	// it reports that a browser has sent a form, and other clients get JSON with the member
 	// error, "acting_ended".
 	Navigation bool
@@ -336,6 +337,10 @@ type Refusal struct {
 	Session *Session
 
 	settings *settings // nil where there is no configuration
+
+	// signInPage is that of SignIn, without the way back: where a form was posted to need
+	// not be a page.
+	signInPage string
 }
 
 // A PendingSignIn is a sign-in whose user is known and that has no session yet. See

@@ -514,6 +514,11 @@ func isNavigation(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
+// postsForm reports whether a browser has sent a form and is about to show the answer.
+func postsForm(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+}
+
 // opensPage reports whether a browser loads a page that its user sees by itself: none in a frame,
 // and none in advance.
 //

@@ -530,8 +530,6 @@ func (x *exchange) refuse(status int) {
 		_ = x.json(status, map[string]string{"error": code}) // text always marshals
 	} else if status == http.StatusForbidden {
 		_ = x.show(x.pages().ForeignForm(x.pageSite())) // never fails
-	} else if status == http.StatusRequestEntityTooLarge {
-		_ = x.show(x.pages().TooLarge(x.pageSite())) // never fails
 	} else {
 		_ = x.show(x.pages().Refusal(x.pageSite(), status)) // never fails
 	}

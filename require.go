@@ -16,11 +16,14 @@ import (
 
 // ServeHTTP writes the default answer.
 func (f Refusal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", page.RetryAfter)
+	}
 	switch {
 	case f.Navigation && f.SignIn != "":
 		w.Header()["Location"] = []string{asciiURL(f.SignIn)}
 		w.WriteHeader(http.StatusFound)
-	case f.Navigation && f.settings != nil:
+	case (f.Navigation || postsForm(r)) && f.settings != nil:
 		f.page(w, r)
 	case f.Status == http.StatusConflict:
 		w.Header().Set("Content-Type", typeJSON)
@@ -41,6 +44,9 @@ func (f Refusal) page(w http.ResponseWriter, r *http.Request) {
 	if origin, err := f.settings.site(r); err == nil {
 		site.Origin = string(origin)
 		site.Acting = f.banner(w, r)
+		if f.signInPage != "" {
+			site.SignInURL = query.Append((&exchange{origin: site.Origin}).absolute(f.signInPage), "callbackUrl", site.Origin)
+		}
 	}
 	shown := f.settings.pagesFor(r).Refusal(site, status)
 	if status == http.StatusConflict {
@@ -165,7 +171,7 @@ func (s *settings) refusal(r *http.Request, session *Session, c *sessionContext)
 		f.Status = http.StatusForbidden
 		s.logGuardedSignIn(r, page)
 	default:
-		f.Status, f.SignIn = http.StatusUnauthorized, withWayBack(page, r)
+		f.Status, f.SignIn, f.signInPage = http.StatusUnauthorized, withWayBack(page, r), page
 		s.noteGuardedRoute(r)
 		if s.Refuse == nil {
 			s.noteUnreached(r)

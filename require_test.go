@@ -57,6 +57,44 @@ func TestAGuardRefusesAnonymousRequestsInTheirFormat(t *testing.T) {
 	}
 }
 
+// A browser that has sent a form shows a page for each refusal, with its status. Others get the text
+// of the status.
+func TestABrowserThatSentAFormGetsAPage(t *testing.T) {
+	good := []string{"Cookie", sessionCookie + "=" + sealed(t, sessionCookie, claimsFor("ada"))}
+	for name, tt := range map[string]struct {
+		change  func(*site)
+		headers []string
+		status  int
+		says    string
+	}{
+		"signed out": {func(*site) {}, nil, 401, `<a class="button primary" href="http://localhost:3000/auth/signin?callbackUrl=http%3A%2F%2Flocalhost%3A3000">Sign in</a>`},
+		"not for this user": {func(s *site) {
+			s.Callbacks.Authorized = func(*http.Request, *pintle.Session) (pintle.Access, error) { return pintle.Access{}, nil }
+		}, good, 403, "Not for this account"},
+		"the store is away": {func(s *site) { s.Session.Revocation = brokenList{} }, good, 503, "Try again in a moment"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, tt.change)
+			reached := false
+			w, _ := ask(guarded(s, &reached), "POST", s.url+"/members", nil, append([]string{"Sec-Fetch-Mode", "navigate"}, tt.headers...)...)
+			if w.Code != tt.status || reached || w.Header().Get("Content-Type") != htmlType || !strings.Contains(w.Body.String(), tt.says) || w.Header().Get("Location") != "" {
+				t.Errorf("status %d, reached %t, %s: %s", w.Code, reached, w.Header(), w.Body)
+			}
+			script, _ := ask(guarded(s, &reached), "POST", s.url+"/members", nil, append([]string{"Sec-Fetch-Mode", "cors"}, tt.headers...)...)
+			if script.Code != tt.status || script.Body.String() != http.StatusText(tt.status)+"\n" {
+				t.Errorf("a script gets status %d: %s", script.Code, script.Body)
+			}
+			want := ""
+			if tt.status == http.StatusServiceUnavailable {
+				want = "5"
+			}
+			if a, b := w.Header().Get("Retry-After"), script.Header().Get("Retry-After"); a != want || b != want {
+				t.Errorf("Retry-After is %q and %q, want %q", a, b, want)
+			}
+		})
+	}
+}
+
 func TestAGuardTellsNativeApplicationsHowToAskAgain(t *testing.T) {
 	for allowed, want := range map[bool]string{true: "Bearer", false: ""} {
 		s := newSite(t, func(s *site) { s.Session.AllowBearer = allowed })

@@ -91,7 +91,11 @@ func TestNoPageAndNoMailHasAWordThatCannotBeReplaced(t *testing.T) {
 	marked := func(s *site) {
 		s.Texts, s.Theme = markedTexts(), pages.Theme{Logo: "/logo.svg"}
 		s.Texts.Site = ""
-		s.Texts.Account.Words = map[string]string{"show_password": "№ 2", "again": "№ 3"}
+		s.Texts.Account = pages.AccountTexts{
+			Words:    map[string]string{"show_password": "№ 2", "again": "№ 3"},
+			Pages:    map[string]pages.PageText{"problem": {Heading: "№ 4"}},
+			Problems: map[string]string{"too_large": "№ 5"},
+		}
 		s.Texts.Words["Test identity provider"] = "№ 1" // as authtest calls it
 		s.Pages.SignUp, s.Pages.ForgotPassword = "/join", "/forgot"
 	}

@@ -2,6 +2,7 @@ package pintle_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -63,9 +64,7 @@ func TestWhatWasTypedIsKeptOnlyForTheBuiltInPage(t *testing.T) {
 	wrong := url.Values{"username": {"ada"}, "password": {"wrong"}}
 	withToken := func(b *browser) url.Values {
 		form := url.Values{"csrfToken": {b.csrf()}}
-		for name, values := range wrong {
-			form[name] = values
-		}
+		maps.Copy(form, wrong)
 		return form
 	}
 	for name, send := range map[string]func(b *browser) *reply{

@@ -177,6 +177,9 @@ func (v *visit) fail(err error) {
 		return
 	}
 	maps.Copy(v.w.Header(), p.header)
+	if v.status == http.StatusServiceUnavailable {
+		v.w.Header().Set("Retry-After", page.RetryAfter)
+	}
 	if v.json {
 		answer := map[string]any{"error": p.code}
 		if len(p.fields) > 0 {

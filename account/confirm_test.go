@@ -338,7 +338,9 @@ func TestAConfirmationWithoutTheStoreChangesNothing(t *testing.T) {
 	b.get("/auth/account/confirm")
 	form := b.fields("password", goodPassword)
 	s.store.(*flakyStore).fail("Factors")
-	b.post("/auth/account/confirm", form...).want(http.StatusServiceUnavailable)
+	if r := b.post("/auth/account/confirm", form...).want(http.StatusServiceUnavailable); r.header.Get("Retry-After") != "5" {
+		t.Errorf("the user may try again after %q", r.header.Get("Retry-After"))
+	}
 	if len(b.cookieNames()) != 0 {
 		t.Errorf("the cookies %v were set", b.cookieNames())
 	}

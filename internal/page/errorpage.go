@@ -55,27 +55,34 @@ func (p *Pages) ForeignForm(site Site) Page {
 	})
 }
 
-// Refusal returns the page about a request that is refused with a status: one
-// that its user may not make, one whose session cannot be read, or one that names no page
-// or cannot be read, as one that is too large.
+// RetryAfter is when a browser or a script may try again, in seconds, while the store does not
+// answer: long enough to spare a store that restarts, short enough for a user who waits.
+const RetryAfter = "5"
+
+// Refusal returns the page about a request that is refused with a status: one whose user is
+// signed out, one that its user may not make, one whose session cannot be read, or one that
+// names no page or cannot be read, as one that is too large.
 func (p *Pages) Refusal(site Site, status int) Page {
 	var text pages.ErrorText
+	button := ""
 	switch status {
+	case http.StatusUnauthorized:
+		text = pages.ErrorText{Heading: p.texts.SignInHeading, Text: []string{p.texts.SignInErrors["SessionRequired"]}}
+		button = p.texts.ErrorSignIn
 	case http.StatusForbidden:
 		text = p.texts.Forbidden
 	case http.StatusServiceUnavailable:
 		text = p.texts.Unavailable
 	case http.StatusInternalServerError:
 		text = p.texts.Errors["Configuration"]
+	case http.StatusRequestEntityTooLarge:
+		text = pages.ErrorText{Heading: p.texts.Account.Pages["problem"].Heading, Text: []string{p.texts.Account.Problems["too_large"]}}
 	default:
 		text = p.texts.NoSuchPage
 	}
-	return p.notice(site, status, notice{root: "error", Icon: "alert", Heading: text.Heading, Text: text.Text})
-}
-
-// TooLarge is the answer to a browser that sends more to a page of accounts than it accepts.
-func (p *Pages) TooLarge(site Site) Page {
-	return p.notice(site, http.StatusRequestEntityTooLarge, notice{
-		root: "error", Icon: "alert", Heading: p.texts.Account.Pages["problem"].Heading, Text: []string{p.texts.Account.Problems["too_large"]},
-	})
+	shown := p.notice(site, status, notice{root: "error", Icon: "alert", Heading: text.Heading, Text: text.Text, Button: button})
+	if status == http.StatusServiceUnavailable {
+		shown.Header.Set("Retry-After", RetryAfter)
+	}
+	return shown
 }

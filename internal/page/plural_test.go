@@ -16,7 +16,7 @@ func TestPluralCategoriesAreThoseOfUnicode(t *testing.T) {
 	names := map[plural.Form]string{
 		plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
 	}
-	for _, lang := range strings.Fields("ar de en es fr hi it ja ko nl pl pt-BR ru tr uk zh-Hans") {
+	for lang := range strings.FieldsSeq("ar de en es fr hi it ja ko nl pl pt-BR ru tr uk zh-Hans") {
 		tag := language.MustParse(lang)
 		for n := range 1500 {
 			want := names[plural.Cardinal.MatchPlural(tag, n, 0, 0, 0, 0)]
