@@ -13,6 +13,7 @@ import (
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/mail"
+	"github.com/pintleauth/pintle/internal/page"
 )
 
 // A letter is a mail to be written.
@@ -119,6 +120,13 @@ func (v *visit) compose(l letter) (*pintle.Message, error) {
 	}
 	if len(l.ways) > 0 {
 		data.Text = append(data.Text, v.inMail("mail_ways", strings.Join(l.ways, ", ")))
+	}
+	if l.token != "" && !l.expires.IsZero() {
+		if l.code != "" { // which expires before the link
+			data.Text = append(data.Text, v.word("code_hint"))
+		}
+		texts := page.Texts(v.texts)
+		data.Text = append(data.Text, texts.Lifetime(time.Until(l.expires).Round(time.Minute)))
 	}
 	if l.other != "" {
 		data.Link, data.LinkURL = v.word(l.otherWord), l.other

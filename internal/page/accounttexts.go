@@ -478,7 +478,7 @@ func englishAccount() pages.AccountTexts {
 			},
 			"reset": {
 				Subject: "A new password for %s", Heading: "Choose a new password",
-				Text:   []string{"Press the button to choose a new password. It works once, for one hour."},
+				Text:   []string{"Press the button to choose a new password. It works once."},
 				Button: "Choose a new password", Ignore: "If you did not ask for this mail, you can ignore it. Your password stays as it is.",
 			},
 			"reset-unknown": {

@@ -481,7 +481,7 @@ func SimplifiedChinese() pages.Texts {
 				"password-temporary":  {Subject: "您的 %s 密码已被替换", Heading: "您有一个临时密码", Text: []string{"网站的管理者设置了该密码，并会告知您。它在一天之内只能使用一次，之后您需要设置自己的密码。所有设备都已退出登录。"}, Button: "登录", Ignore: "如果您没有提出此请求，请联系管理者。"},
 				"recovery-made":       {Subject: "%s 的新恢复代码", Heading: "您有新的恢复代码", Text: []string{"旧代码已失效。"}, Button: "查看您的账号", Ignore: "如果不是您本人操作，请立即设置新密码。"},
 				"recovery-used":       {Subject: "在 %s 使用了恢复代码", Heading: "使用了一个恢复代码", Text: []string{"您还剩 %s 个代码。"}, Button: "查看您的账号", Ignore: "如果不是您本人操作，请立即设置新密码。"},
-				"reset":               {Subject: "%s 的新密码", Heading: "设置新密码", Text: []string{"请按下按钮以设置新密码。按钮在一小时内只能使用一次。"}, Button: "设置新密码", Ignore: "如果您没有请求此邮件，可以忽略它。您的密码保持不变。"},
+				"reset":               {Subject: "%s 的新密码", Heading: "设置新密码", Text: []string{"请按下按钮以设置新密码。按钮只能使用一次。"}, Button: "设置新密码", Ignore: "如果您没有请求此邮件，可以忽略它。您的密码保持不变。"},
 				"reset-unknown":       {Subject: "%s 没有账号", Heading: "没有使用此地址的账号", Text: []string{"您的地址被输入以设置新密码，但没有账号确认过该地址。您可能使用了其他地址。"}, Button: "创建账号", Ignore: "如果不是您本人操作，可以忽略此邮件。"},
 				"second-factor-wrong": {Subject: "%s 的一次登录未成功", Heading: "您的密码正确，但验证码不正确", Text: []string{"一次使用您密码的登录在多次输入错误的验证码后中止。"}, Button: "忘记密码？", Ignore: "如果不是您本人操作，您的密码已泄露。请立即设置新密码。"},
 				"sign-up":             {Subject: "您的 %s 验证码", Heading: "确认您的地址", Text: []string{"请在您开始操作的地方输入此验证码，或按下按钮。"}, Button: "创建此账号", Ignore: "如果您没有请求此邮件，可以忽略它。"},

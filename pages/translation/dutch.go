@@ -761,7 +761,7 @@ func Dutch() pages.Texts {
 				"reset": {
 					Subject: "Een nieuw wachtwoord voor %s",
 					Heading: "Nieuw wachtwoord kiezen",
-					Text:    []string{"Druk op de knop om een nieuw wachtwoord te kiezen. De knop werkt één keer, een uur lang."},
+					Text:    []string{"Druk op de knop om een nieuw wachtwoord te kiezen. De knop werkt één keer."},
 					Button:  "Nieuw wachtwoord kiezen",
 					Ignore:  "Als u deze e-mail niet hebt aangevraagd, kunt u hem negeren. Uw wachtwoord blijft zoals het is.",
 				},

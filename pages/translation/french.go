@@ -792,7 +792,7 @@ func French() pages.Texts {
 				"reset": {
 					Subject: "Un nouveau mot de passe pour %s",
 					Heading: "Choisir un nouveau mot de passe",
-					Text:    []string{"Appuyez sur le bouton pour choisir un nouveau mot de passe. Il fonctionne une fois, pendant une heure."},
+					Text:    []string{"Appuyez sur le bouton pour choisir un nouveau mot de passe. Il ne fonctionne qu’une fois."},
 					Button:  "Choisir un nouveau mot de passe",
 					Ignore:  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer. Votre mot de passe reste inchangé.",
 				},

@@ -794,7 +794,7 @@ func German() pages.Texts {
 				"reset": {
 					Subject: "Neues Passwort für %s",
 					Heading: "Neues Passwort wählen",
-					Text:    []string{"Drücken Sie auf den Knopf, um ein neues Passwort zu wählen. Er funktioniert einmal und eine Stunde lang."},
+					Text:    []string{"Drücken Sie auf den Knopf, um ein neues Passwort zu wählen. Er funktioniert einmal."},
 					Button:  "Neues Passwort wählen",
 					Ignore:  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren. Ihr Passwort bleibt, wie es ist.",
 				},

@@ -786,7 +786,7 @@ func Italian() pages.Texts {
 				"reset": {
 					Subject: "Una nuova password per %s",
 					Heading: "Scegli una nuova password",
-					Text:    []string{"Premi il pulsante per scegliere una nuova password. Funziona una volta, per un’ora."},
+					Text:    []string{"Premi il pulsante per scegliere una nuova password. Funziona una sola volta."},
 					Button:  "Scegli una nuova password",
 					Ignore:  "Se non hai richiesto questa e-mail, puoi ignorarla. La tua password resta invariata.",
 				},

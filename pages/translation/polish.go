@@ -739,7 +739,7 @@ func Polish() pages.Texts {
 				"reset": {
 					Subject: "Nowe hasło do %s",
 					Heading: "Wybierz nowe hasło",
-					Text:    []string{"Naciśnij przycisk, aby wybrać nowe hasło. Działa jeden raz, przez godzinę."},
+					Text:    []string{"Naciśnij przycisk, aby wybrać nowe hasło. Działa jeden raz."},
 					Button:  "Wybierz nowe hasło",
 					Ignore:  "Jeśli to nie Twoja prośba, możesz zignorować tę wiadomość. Hasło pozostaje bez zmian.",
 				},

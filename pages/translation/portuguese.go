@@ -769,7 +769,7 @@ func Portuguese() pages.Texts {
 				"reset": {
 					Subject: "Uma nova senha para %s",
 					Heading: "Escolher uma nova senha",
-					Text:    []string{"Pressione o botão para escolher uma nova senha. Ele funciona uma vez, durante uma hora."},
+					Text:    []string{"Pressione o botão para escolher uma nova senha. Ele funciona uma vez."},
 					Button:  "Escolher uma nova senha",
 					Ignore:  "Se você não pediu este e-mail, pode ignorá-lo. A sua senha continua como está.",
 				},

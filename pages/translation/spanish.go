@@ -784,7 +784,7 @@ func Spanish() pages.Texts {
 				"reset": {
 					Subject: "Una contraseña nueva para %s",
 					Heading: "Elegir una contraseña nueva",
-					Text:    []string{"Pulse el botón para elegir una contraseña nueva. Funciona una vez, durante una hora."},
+					Text:    []string{"Pulse el botón para elegir una contraseña nueva. Funciona una sola vez."},
 					Button:  "Elegir una contraseña nueva",
 					Ignore:  "Si no ha pedido este correo, puede ignorarlo. Su contraseña sigue igual.",
 				},

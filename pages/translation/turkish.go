@@ -749,7 +749,7 @@ func Turkish() pages.Texts {
 				"reset": {
 					Subject: "%s için yeni bir parola",
 					Heading: "Yeni bir parola seçin",
-					Text:    []string{"Yeni bir parola seçmek için düğmeye basın. Bir saat boyunca, bir kez çalışır."},
+					Text:    []string{"Yeni bir parola seçmek için düğmeye basın. Bir kez çalışır."},
 					Button:  "Yeni bir parola seçin",
 					Ignore:  "Bu e-postayı siz istemediyseniz yok sayabilirsiniz. Parolanız olduğu gibi kalır.",
 				},
