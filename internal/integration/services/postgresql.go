@@ -49,10 +49,6 @@ func startPostgreSQL() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	postgres, err := program("postgres")
-	if err != nil {
-		return nil, err
-	}
 	owner, err := unprivileged("postgres")
 	if err != nil {
 		return nil, err
@@ -63,15 +59,7 @@ func startPostgreSQL() (*Server, error) {
 	}
 	data := filepath.Join(dir, "data")
 	s := &Server{name: "PostgreSQL", dir: dir, goodbye: syscall.SIGINT} // "fast": does not wait for clients
-	s.command = func(port string) *exec.Cmd {
-		return owner.command(dir, postgres, "-D", data, "-p", port,
-			"-c", "listen_addresses=127.0.0.1",
-			"-c", "unix_socket_directories=",
-			"-c", "max_connections=500", // the suite opens 64, and suites run beside each other
-			"-c", "shared_buffers=32MB",
-			// The data need not outlive the machine, only the process.
-			"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
-	}
+	s.command = postgreSQLCommand(owner, dir, data)
 	s.ready = func(ctx context.Context) error { return ping("pgx", s.URL)(ctx) }
 	if err := run(owner.command(dir, initdb, "-D", data, "-U", "pintle", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")); err != nil {
 		return nil, err
@@ -80,4 +68,21 @@ func startPostgreSQL() (*Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// postgreSQLCommand returns the command of a server with its files in data.
+func postgreSQLCommand(owner account, dir, data string) func(port string) *exec.Cmd {
+	return func(port string) *exec.Cmd {
+		postgres, err := program("postgres")
+		if err != nil {
+			postgres = "postgres" // the error of Start says that there is none
+		}
+		return owner.command(dir, postgres, "-D", data, "-p", port,
+			"-c", "listen_addresses=127.0.0.1",
+			"-c", "unix_socket_directories=",
+			"-c", "max_connections=500", // the suite opens 64, and suites run beside each other
+			"-c", "shared_buffers=32MB",
+			// The data need not outlive the machine, only the process.
+			"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
+	}
 }
