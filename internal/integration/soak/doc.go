@@ -1,0 +1,10 @@
+// Package soak runs two instances of an application behind a proxy under a load of complete
+// sign-ins, with one fault after the other: instances that are killed and restarted, databases
+// that pause, die and fail over, providers that hang, secrets and programs that are replaced,
+// hostile traffic. A journal of what the application acknowledged is compared with what it
+// answers and stores: nothing is lost, nothing comes back, and nobody is someone else.
+//
+// The tests of the repository run it for half a minute; `make soak` runs all of it:
+//
+//	make soak SOAK=10m
+package soak
