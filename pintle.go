@@ -364,7 +364,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, known := a.settingsOrFault(r)
 	x := &exchange{settings: s, ctx: known.Context(), w: w, r: known, began: time.Now()}
 	if s.Observer.Route != nil {
-		defer x.observe()()
+		defer x.observe()() //nolint:contextcheck // it is that of the request
 	}
 	x.serve() //nolint:contextcheck // undoing half a sign-in must outlive its request
 	x.write(w)

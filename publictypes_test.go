@@ -24,6 +24,7 @@ var adapters = map[string]struct{ library, why string }{
 	"pintlegin":        {"github.com/gin-gonic/gin", "the handlers and contexts of the framework"},
 	"pintleecho":       {"github.com/labstack/echo/v5", "the handlers and contexts of the framework"},
 	"pintlefiber":      {"github.com/gofiber/fiber/v3", "the handlers and contexts of the framework"},
+	"pintleotel":       {"go.opentelemetry.io/otel", "the providers of spans and metrics that the program has set up"},
 	"apiclient":        {"golang.org/x/oauth2", "the token source that libraries for APIs ask for"},
 	"store/redisstore": {"github.com/redis/go-redis/v9", "the client of the program"},
 	"store/mongostore": {"go.mongodb.org/mongo-driver/v2", "the database of the program"},

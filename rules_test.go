@@ -105,7 +105,7 @@ func TestLeavesDoNotImportTheRoot(t *testing.T) {
 func TestNeighboursDoNotImportOneAnother(t *testing.T) {
 	neighbours := []string{
 		"provider", "store/memstore", "store/sqlstore", "store/redisstore", "store/mongostore", "store/xatastore", "smtp", "passkey", "ldapauth", "apiclient",
-		"pintlegin", "pintleecho", "pintlefiber",
+		"pintlegin", "pintleecho", "pintlefiber", "pintleotel",
 	}
 	for _, s := range sources(t) {
 		if s.isTest() {

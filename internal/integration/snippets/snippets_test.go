@@ -77,7 +77,7 @@ var imported = []string{
 	"github.com/pintleauth/pintle/connection", "github.com/pintleauth/pintle/connection/connectiontest",
 	"github.com/pintleauth/pintle/passkey", "github.com/pintleauth/pintle/passkey/mds", "github.com/pintleauth/pintle/passkey/passkeytest",
 	"github.com/pintleauth/pintle/native", "github.com/pintleauth/pintle/oauth", "github.com/pintleauth/pintle/pages", "github.com/pintleauth/pintle/pages/translation", "github.com/pintleauth/pintle/password",
-	"github.com/pintleauth/pintle/pintleecho", "github.com/pintleauth/pintle/pintlefiber", "github.com/pintleauth/pintle/pintlegin",
+	"github.com/pintleauth/pintle/pintleecho", "github.com/pintleauth/pintle/pintlefiber", "github.com/pintleauth/pintle/pintlegin", "github.com/pintleauth/pintle/pintleotel",
 	"github.com/pintleauth/pintle/provider", "github.com/pintleauth/pintle/smtp", "github.com/pintleauth/pintle/store/memstore",
 	"github.com/pintleauth/pintle/store/mongostore", "github.com/pintleauth/pintle/store/redisstore",
 	"github.com/pintleauth/pintle/store/sqlstore", "github.com/pintleauth/pintle/store/xatastore", "github.com/pintleauth/pintle/storetest",
