@@ -84,6 +84,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	given := cfg.BasePath
 	env.fill(&cfg)
 	source := baseSource(given, cfg.BasePath)
+	hostStore := cfg.Store
 	if cfg.Observer.Attach != nil {
 		cfg.Providers, cfg.Secrets, cfg.Languages = slices.Clone(cfg.Providers), slices.Clone(cfg.Secrets), slices.Clone(cfg.Languages)
 		cfg.Observer.Attach(&cfg)
@@ -91,7 +92,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	accounts, unattached := attachAccounts(&cfg, attach)
 	s := &settings{
 		Config: cfg, baseSource: source, log: newLogger(&cfg), accounts: accounts,
-		byID: map[string]*provider{}, spent: newSpent(),
+		byID: map[string]*provider{}, spent: newSpent(), hostStore: hostStore,
 	}
 	s.Session.MaxAge = cmp.Or(s.Session.MaxAge, defaultMaxAge)
 	s.Session.UpdateAge = cmp.Or(s.Session.UpdateAge, defaultUpdateAge)

@@ -102,6 +102,9 @@ type settings struct {
 	// signUps seals the challenges of users whose address server code has proven.
 	signUps *sealed.Box
 
+	// hostStore is the store as the host gave it, before an observer wrapped it.
+	hostStore Store
+
 	records    *records
 	shared     *sharing
 	counts     *tally.Counts // nil if each process counts attempts alone

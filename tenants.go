@@ -105,7 +105,7 @@ func (t *tenants) warnOfIssuers(ctx context.Context, s *settings) {
 		}
 		for other := range t.byKey.Values() {
 			q := other.byID[p.id]
-			if q == nil || q.authority == "" || !sameStore(other.Store, s.Store) || p.authority == q.authority {
+			if q == nil || q.authority == "" || !sameStore(other.hostStore, s.hostStore) || p.authority == q.authority {
 				continue
 			}
 			if t.warned == nil {

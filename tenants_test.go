@@ -634,6 +634,7 @@ func TestIssuersThatShareAProviderID(t *testing.T) {
 		issuer func(host string) string
 		warned bool
 	}{
+		{"SA-M3 one store that an observer of each tenant wraps", func() pintle.Store { return shared }, func(string) string { return "sso" }, func(host string) string { return "https://sso." + host }, true},
 		{"SA-M3 one store and one id", func() pintle.Store { return shared }, func(string) string { return "sso" }, func(host string) string { return "https://sso." + host }, true},
 		{"one store and an id for each", func() pintle.Store { return shared }, func(host string) string { return strings.ReplaceAll(host, ".", "-") }, func(host string) string { return "https://sso." + host }, false},
 		{"a store for each", func() pintle.Store { return memstore.New() }, func(string) string { return "sso" }, func(host string) string { return "https://sso." + host }, false},
@@ -644,6 +645,9 @@ func TestIssuersThatShareAProviderID(t *testing.T) {
 			var book logBook
 			auth := houses(&book, func(host string, cfg *pintle.Config) {
 				cfg.Store = tt.store()
+				if strings.Contains(tt.name, "observer") {
+					cfg.Observer.Attach = func(cfg *pintle.Config) { cfg.Store = &memstoreOf{cfg.Store} }
+				}
 				cfg.Providers = []pintle.Provider{&pintle.OAuth{ID: tt.id(host), Protocol: oauth.OIDC, Issuer: tt.issuer(host), ClientID: host, ClientSecret: "x"}}
 			})
 			for _, host := range []string{"a.example", "b.example", "c.example", "a.example"} {
@@ -661,6 +665,9 @@ func TestIssuersThatShareAProviderID(t *testing.T) {
 		})
 	}
 }
+
+// memstoreOf is a wrapper that differs from every other one.
+type memstoreOf struct{ pintle.Store }
 
 // A listStore is a store whose values cannot be compared.
 type listStore struct {
