@@ -36,8 +36,8 @@ type Site struct {
 }
 
 // New starts an application. Its routes are below /auth, and any other page shows the
-// address of the user.
-func New(t *testing.T, store pintle.Store) *Site {
+// address of the user. changes change the configuration.
+func New(t *testing.T, store pintle.Store, changes ...func(*pintle.Config)) *Site {
 	t.Helper()
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux)
@@ -55,6 +55,9 @@ func New(t *testing.T, store pintle.Store) *Site {
 	}
 	if store.Features().Verifications {
 		cfg.Providers = []pintle.Provider{&pintle.Email{Send: s.keepMail}}
+	}
+	for _, change := range changes {
+		change(&cfg)
 	}
 	auth, err := pintle.New(cfg)
 	if err != nil {
