@@ -2,8 +2,11 @@ package guides
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -162,6 +165,19 @@ func (r reader) seesDiagrams(t *testing.T) {
 	}
 	if seen["light"] == seen["dark"] {
 		t.Errorf("the colours are %q both times", seen["light"])
+	}
+	total := 0
+	for name, text := range filesOf(t, os.DirFS(filepath.Join(root, "docs")), ".md") {
+		n := strings.Count(text, "\n```mermaid\n")
+		if n == 0 {
+			continue
+		}
+		total += n
+		r.open("/" + strings.TrimSuffix(name, ".md") + ".html")
+		r.waitFor(fmt.Sprintf("%d diagrams of %s", n, name), fmt.Sprintf(`document.querySelectorAll("pre.mermaid svg .messageText").length > 0 && document.querySelectorAll("pre.mermaid > svg").length === %d`, n))
+	}
+	if total < 8 {
+		t.Errorf("the guides have %d diagrams", total)
 	}
 }
 
