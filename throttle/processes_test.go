@@ -416,7 +416,7 @@ func (s *lockingState) Take(ctx context.Context, key sharedstate.Key, r sharedst
 	return s.SharedState.Take(ctx, key, r)
 }
 
-// Guesses that come at once wait for one another in the database, which must not let most of them
+// ASVS-6.3.1: guesses that come at once wait for one another in the database, which must not let most of them
 // count in one process alone.
 func TestParallelGuessesAreCountedByAllProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -455,7 +455,7 @@ func TestAttemptsThatWaitTooLongAreRejected(t *testing.T) {
 	})
 }
 
-// A shared state that has failed is not called by each attempt, which would wait for it, and is
+// ASVS-6.3.1: a shared state that has failed is not called by each attempt, which would wait for it, and is
 // called again soon.
 func TestASharedStateThatHasJustFailedIsLeftAlone(t *testing.T) {
 	for name, fail := range map[string]func(context.Context) error{

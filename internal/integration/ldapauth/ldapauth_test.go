@@ -206,7 +206,7 @@ func hangingUp(t *testing.T, d *services.Directory, hungUp func()) string {
 	return "ldap://" + l.Addr().String()
 }
 
-// The outcome of a guess is unknown if the connection ends, by the directory or because the client
+// ASVS-6.3.1: the outcome of a guess is unknown if the connection ends, by the directory or because the client
 // leaves. It counts.
 func TestAGuessWhoseConnectionEndsCounts(t *testing.T) {
 	d := services.LDAP(t)
