@@ -43,6 +43,18 @@ func (r *rows) sweep(ctx context.Context, before time.Time, limit int) (int, err
 	return n, r.fail
 }
 
+func (r *rows) set(fail error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = fail
+}
+
+func (r *rows) rounds() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.batches)
+}
+
 func (r *rows) part(name string) sweep.Part { return sweep.Part{Name: name, Sweep: r.sweep} }
 
 func TestARoundRemovesEverythingInBatches(t *testing.T) {
@@ -129,17 +141,17 @@ func TestRunSweepsAgainAndAgain(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { defer close(ended); job.Run(ctx) }()
 		time.Sleep(time.Minute)
-		if len(often.batches) != 1 || len(seldom.batches) != 1 {
-			t.Errorf("after a minute there were %d and %d rounds, want one", len(often.batches), len(seldom.batches))
+		if often.rounds() != 1 || seldom.rounds() != 1 {
+			t.Errorf("after a minute there were %d and %d rounds, want one", often.rounds(), seldom.rounds())
 		}
-		often.fail = errors.New("connection refused")
+		often.set(errors.New("connection refused"))
 		time.Sleep(70 * time.Minute)
-		often.fail = nil
+		often.set(nil)
 		time.Sleep(46*time.Hour + 50*time.Minute)
-		if n := len(often.batches); n < 42 || n > 49 {
+		if n := often.rounds(); n < 42 || n > 49 {
 			t.Errorf("in two days there were %d rounds, want one an hour", n)
 		}
-		if n := len(seldom.batches); n != 2 {
+		if n := seldom.rounds(); n != 2 {
 			t.Errorf("in two days the part that is swept each day was swept %d times", n)
 		}
 		cancel()
