@@ -36,7 +36,7 @@ func TestTheGateAsksInOrder(t *testing.T) {
 	b.post("/auth/account/address-lost").isAt("/").isSignedInAs(ada)
 }
 
-// AC-1, AC-213: the ways in that the application has made, and those of this package.
+// AT-1, AT-49, AC-1, AC-91, AC-213: the ways in that the application has made, and those of this package.
 func TestTheWaysInOfTheApplicationPassTheGate(t *testing.T) {
 	ways := map[string]func(s *site, u *pintle.User, b *browser){
 		"a form of the application": func(_ *site, u *pintle.User, b *browser) {
@@ -66,7 +66,16 @@ func TestTheWaysInOfTheApplicationPassTheGate(t *testing.T) {
 					s.changeState(u.ID, func(state *accountstore.State) { state.BannedUntil = accountstore.Forever })
 				},
 				"a second factor": func(s *site, u *pintle.User) { s.addTOTP(u.ID) },
+				"a deletion": func(s *site, u *pintle.User) {
+					s.changeState(u.ID, func(state *accountstore.State) { state.DeleteAt = time.Now().Add(time.Hour) })
+				},
+				"another password": func(s *site, u *pintle.User) {
+					s.changeState(u.ID, func(state *accountstore.State) { state.Must = "password" })
+				},
 			} {
+				if way == "a sign-up" && asked == "another password" {
+					continue // the sign-up chooses it
+				}
 				t.Run(way+", "+asked, func(t *testing.T) {
 					s := newSite(t, tokens, withPasskeys(&echo{}), withOwnForm)
 					u := s.seed(ada, "", true)
@@ -92,6 +101,10 @@ func TestTheWaysInOfTheApplicationPassTheGate(t *testing.T) {
 							return
 						}
 						b.isAt(secondFactor)
+					case "a deletion":
+						b.isAt("/auth/account/keep")
+					case "another password":
+						b.isAt(mustChange)
 					}
 					b.isSignedInAs("")
 					if b.sessionCookie() != "" {
