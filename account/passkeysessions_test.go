@@ -76,6 +76,9 @@ func TestAnOperatorRemovesPasskeys(t *testing.T) {
 		s.link(u, "github")
 		s.app(u)
 		s.passkey(u)
+		s.done(s.store.CreatePasskey(t.Context(), &pintle.Passkey{ // whose account Auth.js has not stored
+			CredentialID: "b3JwaGFu", ProviderAccountID: "b3JwaGFu", UserID: u.ID, DeviceType: "singleDevice",
+		}))
 		thief := s.browser().startSession(u, time.Minute, "pop", "mfa").isSignedInAs(ada)
 		bob := s.browser().startSession(other, time.Minute, "pwd")
 		s.done(ops.RemovePasskeys(ctx, u.ID))
