@@ -130,11 +130,11 @@ type Callbacks struct {
 	// An error that matches Code("ActingEnded") means that the operator does not act, or no longer.
 	// A GET or a HEAD then has the session of the operator, and other requests are rejected
 	// with status 409: what they do was meant for the user. The next page that the browser
-	// loads clears the cookie. A nil session without an error is for a request without the
-	// session of the operator, as long as the operator may act again with it: the same
-	// applies, and the cookie stays. Any other error means that it is not
-	// known, as if the store were unavailable. Package account sets it, and New returns an error
-	// if the host has set it as well.
+	// loads clears the cookie. A nil session without an error means that the request lacks the
+	// session of the operator, who acts again once it comes: requests other than GET and HEAD are
+	// rejected, and the cookie stays. Any other error means that it is not known, as if the store
+	// were unavailable. Package account sets it, and New returns an error if the host has set it
+	// as well.
 	Act func(ctx context.Context, a *ActingRequest) (*Session, error)
 
 	// Redirect chooses where the browser goes. target is what the request

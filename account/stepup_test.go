@@ -22,7 +22,12 @@ const tenMinutes = 10 * time.Minute
 // ago.
 func (b *browser) startSession(u *pintle.User, ago time.Duration, methods ...string) *browser {
 	b.t.Helper()
-	at := time.Now().Add(-ago)
+	return b.startSessionAt(u, time.Now().Add(-ago), methods...)
+}
+
+// startSessionAt is startSession for a time.
+func (b *browser) startSessionAt(u *pintle.User, at time.Time, methods ...string) *browser {
+	b.t.Helper()
 	w := httptest.NewRecorder()
 	_, _, err := b.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{
 		Authentication: pintle.Authentication{Time: at, Methods: methods},
