@@ -132,7 +132,7 @@ func (v providerView) hasPassword() bool {
 func (p *Pages) providerViews(d *SignInData) ([]providerView, []*tile) {
 	shown := slices.DeleteFunc(slices.Clone(d.Providers), func(p Provider) bool { return !p.shown() })
 	focused, field := focus(shown, d)
-	primary := primary(shown, d.LastUsed)
+	primary := primary(shown, d)
 	var views []providerView
 	var tiles []*tile
 	submits := 0
@@ -199,11 +199,13 @@ func (d *SignInData) typedInto(p Provider) string {
 	return value
 }
 
-// primary returns the place of the provider whose button stands out: the one that was used
-// last in this browser, or else the first form to type into, or else the first one.
-func primary(shown []Provider, lastUsed string) int {
+// primary returns the place of the provider whose button stands out: the form that was just
+// filled in, or else the one that was used last in this browser, or else the first form to type
+// into, or else the first one.
+func primary(shown []Provider, d *SignInData) int {
 	for _, stands := range []func(Provider) bool{
-		func(p Provider) bool { return p.ID == lastUsed },
+		func(p Provider) bool { return p.ID == d.Typed.Provider },
+		func(p Provider) bool { return p.ID == d.LastUsed },
 		func(p Provider) bool { return !p.Kind.leaves() },
 	} {
 		if i := slices.IndexFunc(shown, stands); i >= 0 {

@@ -205,6 +205,7 @@ func TestOneButtonStandsOut(t *testing.T) {
 		"the one used last":       {page.SignInData{Providers: all, LastUsed: "google"}, "Sign in with Google"},
 		"the form used last":      {page.SignInData{Providers: all, LastUsed: "passkey"}, "Sign in with Passkey"},
 		"the one used last, gone": {page.SignInData{Providers: all, LastUsed: "gone"}, "Sign in with Email"},
+		"the form just refused":   {page.SignInData{Providers: all, LastUsed: "google", Typed: page.Typed{Provider: "credentials", Value: "ada"}}, "Sign in with Credentials"},
 		"buttons alone":           {page.SignInData{Providers: []page.Provider{github, google}}, "Sign in with GitHub"},
 		"one button":              {page.SignInData{Providers: []page.Provider{google}}, "Sign in with Google"},
 	} {

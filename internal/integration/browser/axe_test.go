@@ -61,22 +61,31 @@ func (v *browserUser) examine() axeResult {
 
 // axeViews are the windows in which every page is examined: both widths and both colour
 // schemes, which do not depend on one another.
-var axeViews = []struct {
+var axeViews = []axeView{{320, "dark"}, {1280, "light"}}
+
+type axeView struct {
 	width  int64
 	scheme string
-}{{320, "dark"}, {1280, "light"}}
+}
 
 // hasNoBarrier examines the page in each view.
 func (v *browserUser) hasNoBarrier(what string) {
 	v.t.Helper()
-	for _, view := range axeViews {
+	v.hasNoBarrierIn(what, axeViews, "color-contrast")
+}
+
+// hasNoBarrierIn examines the page in some views. Each page has what the rules are about, and
+// those of rules.
+func (v *browserUser) hasNoBarrierIn(what string, views []axeView, rules ...string) {
+	v.t.Helper()
+	rules = append(rules, "page-has-heading-one", "landmark-one-main", "html-has-lang", "document-title")
+	for _, view := range views {
 		v.emulate(view.width, view.scheme)
 		found := v.examine()
 		for _, problem := range slices.Concat(found.Violations, found.Unsure) {
 			v.t.Errorf("%s, %d pixels wide and %s: %s", what, view.width, view.scheme, problem)
 		}
-		// Each page has a heading and text, whose colours are compared.
-		for _, rule := range []string{"color-contrast", "page-has-heading-one", "landmark-one-main", "html-has-lang", "document-title"} {
+		for _, rule := range rules {
 			if !slices.Contains(found.Passed, rule) {
 				v.t.Errorf("%s: axe did not apply the rule %s, but %q", what, rule, found.Passed)
 			}

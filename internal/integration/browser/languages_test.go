@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/chromedp/chromedp"
@@ -56,13 +57,13 @@ func everyPage(t *testing.T, texts pages.Texts) map[string]string {
 	code := slices.MaxFunc(slices.Collect(maps.Keys(texts.SignInErrors)), func(a, b string) int {
 		return len(texts.SignInErrors[a]) - len(texts.SignInErrors[b])
 	})
-	add("sign-in", p.SignIn(page.SignInData{Site: site, Providers: ways, Error: code, SignUpURL: "/join", ForgotPasswordURL: "/forgot"}))
+	add("sign-in", p.SignIn(page.SignInData{Site: site, Providers: ways, Error: code, LastUsed: "email", SignUpURL: "/join", ForgotPasswordURL: "/forgot"}))
 	add("error", p.Error(site, "Configuration"))
-	for _, status := range []int{403, 404, 503} {
+	for _, status := range []int{401, 403, 404, 413, 503} {
 		add(fmt.Sprint("refusal ", status), p.Refusal(site, status))
 	}
 	add("sign-out", p.SignOut(page.SignOutData{Site: site}))
-	add("a mail is under way", p.VerifyRequest(page.VerifyRequestData{Site: site}))
+	add("a mail is under way", p.VerifyRequest(page.VerifyRequestData{Site: site, Address: address, Lifetime: 23 * time.Hour, Action: "/x", SentAgain: true}))
 	add("confirm a link", p.ConfirmLink(page.ConfirmLinkData{Site: site, Email: address}))
 	add("an application", p.Native(page.NativeData{Site: site, Application: "Fossil finder", User: address}))
 	add("an address is taken", p.AddressTaken(page.AddressTakenData{Site: site, Email: address, Providers: ways, OtherSignInURL: "/"}))

@@ -51,6 +51,8 @@ func TestPagesFitTheWindowAndTheColorScheme(t *testing.T) {
 	v.looks("4-identity-provider")
 	v.press("Emmy Noether")
 	v.looks("5-account")
+	v.open(q.url + "/auth/account")
+	v.looks("9-settings")
 	v.open(q.url)
 	v.looks("6-home-signed-in")
 	v.open(q.url + "/auth/signout")
