@@ -16,6 +16,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 // envStore has the store that a second process of this binary opens, as JSON.
@@ -40,9 +41,9 @@ func TestMain(m *testing.M) {
 }
 
 // goroutines is how many requests each process serves at once.
-const goroutines = 20
+const goroutines = 32
 
-// callTimeout is for one call among 40. FerretDB needs seconds on a busy machine.
+// callTimeout is for one call among 64. FerretDB needs seconds on a busy machine.
 const callTimeout = 2 * time.Minute
 
 // An order is a call that all goroutines of a process make at once.
@@ -52,6 +53,7 @@ type order struct {
 	Flow   accountstore.Hash
 	Kind   string
 	UserID string
+	Key    sharedstate.Key
 	ID     string // of a factor
 	Step   int64
 	Limit  int
@@ -154,6 +156,11 @@ func call(rows accountstore.Store, o order) (r result) {
 		var f accountstore.Failures
 		f, err = rows.CountFailure(ctx, o.UserID, o.At, time.Hour, o.Limit)
 		if r.Number = f.Recent; err == nil && !f.Counted {
+			err = pintle.ErrConflict
+		}
+	case "Once", "Lease", "Take":
+		var won bool
+		if won, err = decide(ctx, rows.(sharing).shared, o); err == nil && !won {
 			err = pintle.ErrConflict
 		}
 	default:

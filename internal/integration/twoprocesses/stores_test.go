@@ -13,6 +13,7 @@ import (
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/integration/services"
+	"github.com/pintleauth/pintle/sharedstate"
 	"github.com/pintleauth/pintle/store/mongostore"
 	"github.com/pintleauth/pintle/store/redisstore"
 	"github.com/pintleauth/pintle/store/sqlstore"
@@ -47,7 +48,13 @@ func (p place) open(ctx context.Context) (accountstore.Store, error) {
 	if p.Locked {
 		return &locked{Store: store.AccountStore()}, nil
 	}
-	return store.AccountStore(), nil
+	return sharing{store.AccountStore(), store.SharedState()}, nil
+}
+
+// sharing are the rows of a store with its shared state.
+type sharing struct {
+	accountstore.Store
+	shared sharedstate.Store
 }
 
 func (p place) openStore(ctx context.Context) (pintle.Store, error) {
