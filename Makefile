@@ -2,6 +2,7 @@
 # `make help` lists the targets.
 
 FUZZTIME := 30s
+SOAK     := 10m
 
 # Where scripts/setup puts Node.js when the system's is too old.
 export PATH := $(CURDIR)/bin/node/node_modules/.bin:$(PATH)
@@ -75,3 +76,8 @@ bench: ## Run the benchmarks of every module
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME
 	@scripts/fuzz $(FUZZTIME)
+
+.PHONY: soak
+soak: ## Run two instances under load and faults for SOAK, with a report in tmp/soak
+	go test -count=1 -v -timeout 0 -run Acknowledge ./internal/integration/soak -soak.duration $(SOAK) \
+		-soak.stores "PostgreSQL,Redis Cluster" -soak.faults "" -soak.old last -soak.out $(CURDIR)/tmp/soak

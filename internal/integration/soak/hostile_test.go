@@ -34,7 +34,7 @@ var recorded = []string{
 }
 
 const (
-	attackers = 4
+	attackers = 16
 	slowOnes  = 60
 )
 
@@ -48,10 +48,11 @@ func (h *hostileTraffic) send(s *site, window time.Duration) {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				addr := s.at(i % 2).addr
-				answer := exchange(ctx, addr, mutated(strings.ReplaceAll(recorded[mathrand.IntN(len(recorded))], "HOST", strings.TrimPrefix(s.proxy.url, "http://"))))
+				request := mutated(strings.ReplaceAll(recorded[mathrand.IntN(len(recorded))], "HOST", strings.TrimPrefix(s.proxy.url, "http://")))
+				answer := exchange(ctx, addr, request)
 				requests.Add(1)
-				if strings.HasPrefix(answer, "HTTP/1.1 500") {
-					failed.Add(1)
+				if strings.HasPrefix(answer, "HTTP/1.1 500") && failed.Add(1) <= 3 {
+					s.t.Logf("a mutated request is answered 500: %q\n%s", request, answer)
 				}
 				pause(ctx, 5*time.Millisecond)
 			}
@@ -100,7 +101,7 @@ func exchange(ctx context.Context, addr, request string) string {
 	}
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	_ = conn.SetDeadline(time.Now().Add(2 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Second)) // many requests lack their end
 	if _, err := io.WriteString(conn, request); err != nil {
 		return ""
 	}

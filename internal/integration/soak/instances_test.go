@@ -124,8 +124,6 @@ type proxy struct {
 	pending map[string]*sync.WaitGroup // by the address
 }
 
-type instanceKey struct{}
-
 func newProxy(t *testing.T) *proxy {
 	t.Helper()
 	p := &proxy{pending: map[string]*sync.WaitGroup{}}

@@ -61,6 +61,14 @@ type row struct {
 	Hostile  *hostileTraffic          `json:"hostile,omitempty"`
 }
 
+// slowest is the longest recovery of a kind of step.
+func (r *row) slowest() (most time.Duration) {
+	for _, d := range r.Recovery {
+		most = max(most, d)
+	}
+	return most
+}
+
 // A journal is what was compared in the end.
 type journal struct {
 	Store    string `json:"store"`
@@ -252,6 +260,7 @@ func (r *run) soak(faults []fault, slot time.Duration, store pintle.Store) (rows
 			r.t.Errorf("%s after %q these steps still fail, and no instance was restarted: %q", recovery, f.name, missing)
 		}
 		rows = append(rows, row)
+		r.t.Logf("%s: %s lasted %.0f s: %+v, then %.2f s to recover", time.Now().Format(time.TimeOnly), f.name, row.Lasted.Seconds(), row.During, row.slowest().Seconds())
 	}
 	end()
 	<-over
@@ -267,12 +276,9 @@ func table(rows []row, journals []journal) string {
 	fmt.Fprintln(&b, "| Store | Fault | Lasted | Before: ok / failed | Meanwhile: ok / failed / wrong | Recovery, first to last kind of step |")
 	fmt.Fprintln(&b, "| --- | --- | --- | --- | --- | --- |")
 	for _, r := range rows {
-		var least, most time.Duration
+		least, most := r.slowest(), r.slowest()
 		for _, d := range r.Recovery {
-			if least == 0 || d < least {
-				least = d
-			}
-			most = max(most, d)
+			least = min(least, d)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %.0f s | %d / %d | %d / %d / %d | %.2f to %.2f s |\n", r.Store, r.Fault, r.Lasted.Seconds(),
 			r.Before.OK, r.Before.Failed, r.During.OK, r.During.Failed, r.During.Wrong, least.Seconds(), most.Seconds())

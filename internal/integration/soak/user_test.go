@@ -11,6 +11,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -291,10 +292,8 @@ func (v *visit) check(b *browser) error {
 	case b.state == ended:
 		return wrong("a session of %s (%s) goes on after its end", v.email, v.id)
 	}
-	for _, gone := range v.before {
-		if id == gone {
-			return wrong("the user %s (%s) was deleted and is there again", v.email, id)
-		}
+	if slices.Contains(v.before, id) {
+		return wrong("the user %s (%s) was deleted and is there again", v.email, id)
 	}
 	if v.id == "" {
 		v.id = id
