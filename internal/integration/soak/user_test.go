@@ -21,8 +21,9 @@ import (
 const (
 	cookieName = "authjs.session-token"
 
-	// patience is what a client gives a request, and the mail server a mail.
+	// patience is what a client gives a request, and mailTime what a user gives a mail.
 	patience = 15 * time.Second
+	mailTime = 5 * time.Second
 )
 
 // A violation is an answer that is wrong whatever has failed. Other errors are failures that
@@ -166,7 +167,7 @@ func (v *visit) forgetMail() {
 
 // link waits for a mail with a link to a path.
 func (v *visit) link(path string) (string, error) {
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	ctx, cancel := context.WithTimeout(v.ctx, mailTime)
 	defer cancel()
 	for {
 		m, err := v.box.Wait(ctx, v.email)
