@@ -80,4 +80,4 @@ fuzz: ## Run each fuzz target for FUZZTIME
 .PHONY: soak
 soak: ## Run two instances under load and faults for SOAK, with a report in tmp/soak
 	go test -count=1 -v -timeout 0 -run Acknowledge ./internal/integration/soak -soak.duration $(SOAK) \
-		-soak.stores "PostgreSQL,Redis Cluster" -soak.faults "" -soak.old last -soak.out $(CURDIR)/tmp/soak
+		-soak.stores "PostgreSQL,Redis Cluster" -soak.faults "" -soak.workers 8 -soak.old last -soak.out $(CURDIR)/tmp/soak

@@ -52,7 +52,8 @@ func (h *hostileTraffic) send(s *site, window time.Duration) {
 				answer := exchange(ctx, addr, request)
 				requests.Add(1)
 				if strings.HasPrefix(answer, "HTTP/1.1 500") && failed.Add(1) <= 3 {
-					s.t.Logf("a mutated request is answered 500: %q\n%s", request, answer)
+					line, _, _ := strings.Cut(request, "\r\n")
+					s.t.Logf("a mutated request is answered 500: %.200q", line)
 				}
 				pause(ctx, 5*time.Millisecond)
 			}
