@@ -55,9 +55,10 @@ type exchange struct {
 	callbackURL, callbackText string
 
 	// native reports that an application without a browser is signed in: it receives the
-	// session given, if there is one, and no cookie.
-	native bool
-	given  *issued
+	// session given, if there is one, and no cookie. waited reports that the sign-in was held
+	// before.
+	native, waited bool
+	given          *issued
 
 	// acting is the session in which an operator acts as a user, or nil.
 	acting *Session
@@ -67,10 +68,8 @@ type exchange struct {
 	about *User
 	typed string
 
-	// seen is what the observer sees of a request for the routes, or nil. waited reports
-	// that the sign-in was held before.
-	seen   *ObservedRoute
-	waited bool
+	// seen is what the observer sees of a request for the routes, or nil.
+	seen *ObservedRoute
 
 	answer answer
 }

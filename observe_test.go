@@ -134,16 +134,18 @@ func TestAnObserverSeesRoutesByTheirNames(t *testing.T) {
 		{"a JSON answer", func() { b.get("/auth/csrf") }, "GET /auth/csrf 200"},
 		{"the beginning of a sign-in", func() { b.leave("acme") }, "POST /auth/signin/{provider} 302 acme"},
 		{"a sign-in", func() { b.signInWith("acme") }, "GET /auth/callback/{provider} 302 acme"},
-		{"a redirect for a script", func() {
-			b.postForm("/auth/signin/acme", url.Values{"csrfToken": {b.csrf()}}, "X-Auth-Return-Redirect", "1")
-		}, "POST /auth/signin/{provider} 200 acme"},
+		{
+			"a redirect for a script",
+			func() {
+				b.postForm("/auth/signin/acme", url.Values{"csrfToken": {b.csrf()}}, "X-Auth-Return-Redirect", "1")
+			},
+			"POST /auth/signin/{provider} 200 acme",
+		},
 		{"a callback of no flow", func() { s.browser().get("/auth/callback/acme?code=x") }, "GET /auth/callback/{provider} 302 acme InvalidCheck"},
-		{"a provider that a client has made up", func() { b.get("/auth/callback/ada@example.com") },
-			"GET /auth/callback/{provider} 302  Configuration"},
+		{"a provider of a client", func() { b.get("/auth/callback/ada@example.com") }, "GET /auth/callback/{provider} 302  Configuration"},
 		{"a path that a client has made up", func() { b.get("/auth/ada@example.com") }, "GET  400  UnknownAction"},
 		{"a method that is not served", func() { b.do(http.MethodDelete, "/auth/session", nil) }, "DELETE /auth/session 400  UnknownAction"},
-		{"a form without its token", func() { b.postForm("/auth/signin/acme", url.Values{}) },
-			"POST /auth/signin/{provider} 302 acme MissingCSRF"},
+		{"a form without its token", func() { b.postForm("/auth/signin/acme", nil) }, "POST /auth/signin/{provider} 302 acme MissingCSRF"},
 	} {
 		tt.do()
 		if got := o.lastRoute(); got != tt.want {
