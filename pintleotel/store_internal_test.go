@@ -72,11 +72,17 @@ func TestAnObservedStoreHasTheFeaturesOfItsStore(t *testing.T) {
 type usersOnly struct{ pintle.UnimplementedStore }
 
 func (usersOnly) CreateUser(context.Context, *pintle.User) (*pintle.User, error) { return nil, nil }
-func (usersOnly) User(context.Context, string) (*pintle.User, error)             { return nil, pintle.ErrNotFound }
+
+func (usersOnly) User(context.Context, string) (*pintle.User, error) {
+	return nil, pintle.ErrNotFound
+}
+
 func (usersOnly) UserByEmail(context.Context, string) (*pintle.User, error) {
 	return nil, pintle.ErrNotFound
 }
+
 func (usersOnly) LinkAccount(context.Context, *pintle.Account) error { return nil }
+
 func (usersOnly) UserByAccount(context.Context, string, string) (*pintle.User, error) {
 	return nil, pintle.ErrNotFound
 }

@@ -76,8 +76,10 @@ func TestNoSpanAndNoMetricHasAnythingOfAUser(t *testing.T) {
 		s.note("the store", u.ID)
 	}
 	// These are words of protocols, and names in the configuration.
-	for _, word := range []string{"acme", "email", "credentials", "passkey", "register", "authenticate", "AccessDenied", "CredentialsSignin",
-		"Configuration", "Verification", "InvalidCheck", "code", "code_used", "registration", "authentication", "true", "openid", "GET", "POST"} {
+	for _, word := range []string{
+		"acme", "email", "credentials", "passkey", "register", "authenticate", "AccessDenied", "CredentialsSignin",
+		"Configuration", "Verification", "InvalidCheck", "code", "code_used", "registration", "authentication", "true", "openid", "GET", "POST",
+	} {
 		delete(s.used, word)
 	}
 	if len(s.used) < 100 {
@@ -439,8 +441,7 @@ func TestMailsAreCountedByKindAndOutcome(t *testing.T) {
 // A host may give one function to package account and to a mail provider.
 func TestAMailThatIsWrappedTwiceIsCountedOnce(t *testing.T) {
 	sent := 0
-	s := newSite(t)
-	s = newSite(t, func(s *site) {
+	s := newSite(t, func(s *site) {
 		s.config.Providers[1] = &pintle.Email{Complete: func(p *pintle.Email, c *http.Client) error {
 			if c == nil {
 				return fmt.Errorf("there is no client")
