@@ -32,8 +32,14 @@ type exchange struct {
 	set    *cookieSet
 
 	// inside reports that server code called the exchange, so that the method
-	// and the form of the request have no meaning.
-	inside bool
+	// and the form of the request have no meaning. The form token of others was
+	// csrfVerified. waited reports that the sign-in was held before.
+	inside, csrfVerified, waited bool
+
+	// native reports that an application without a browser is signed in: it receives the
+	// session given, if there is one, and no cookie.
+	native bool
+	given  *issued
 
 	action   action
 	provider *provider // of the path, if it names one
@@ -42,8 +48,7 @@ type exchange struct {
 	body     body.Fields
 	sent     []byte // the whole body of a request to Config.Accounts or Config.Native
 
-	csrfToken    string
-	csrfVerified bool
+	csrfToken string
 
 	// own are parameters of server code for the provider. asked is what it asks of the
 	// provider, or has asked in the flow that ends here.
@@ -54,24 +59,22 @@ type exchange struct {
 	// cookie remembers it.
 	callbackURL, callbackText string
 
-	// native reports that an application without a browser is signed in: it receives the
-	// session given, if there is one, and no cookie. waited reports that the sign-in was held
-	// before.
-	native, waited bool
-	given          *issued
-
 	// acting is the session in which an operator acts as a user, or nil.
 	acting *Session
 
-	// about is the user whose first proof was right, and typed the address to which a mail was
-	// asked for. Both are for the event of a sign-in that fails.
-	about *User
-	typed string
+	// about is who signs in, as far as that is known, for the event of a sign-in that fails.
+	about *signingIn
 
 	// seen is what the observer sees of a request for the routes, or nil.
 	seen *ObservedRoute
 
 	answer answer
+}
+
+// signingIn is the user whose first proof was right, or the address to which a mail was asked for.
+type signingIn struct {
+	user  *User
+	typed string
 }
 
 // counting returns the context for functions of the host that limit attempts.
@@ -234,11 +237,12 @@ func (x *exchange) emitSignInFailed(e *Error) {
 	if !x.confirming() {
 		x.observeSignIn("failed", x.waited, false, e)
 	}
-	failed := &SignInFailedEvent{
-		Provider: x.providerOf(e), Code: e.Code, Err: e, Email: x.typed, Client: x.clientAddress(x.r), Request: x.r,
-	}
+	failed := &SignInFailedEvent{Provider: x.providerOf(e), Code: e.Code, Err: e, Client: x.clientAddress(x.r), Request: x.r}
 	if x.about != nil {
-		failed.User = x.about.clone()
+		failed.Email = x.about.typed
+		if x.about.user != nil {
+			failed.User = x.about.user.clone()
+		}
 	}
 	emit(x.ctx, x.settings, "signInFailed", x.Events.SignInFailed, failed)
 }

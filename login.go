@@ -20,7 +20,7 @@ func (x *exchange) login(who *arrival) error {
 		return err
 	}
 	if who.owned || who.stored || who.by == byHost {
-		x.about = stored
+		x.about = &signingIn{user: stored}
 	}
 	if x.initiated() {
 		if asked, err := x.askBeforeReplacing(who, stored); asked || err != nil {
@@ -52,7 +52,7 @@ func (x *exchange) login(who *arrival) error {
 		x.debug("decided", "decision", undecidedBy(err))
 		return err
 	}
-	x.about = decided.user
+	x.about = &signingIn{user: decided.user}
 	x.debug("decided", "decision", decided.how)
 	if decided.proven {
 		x.debug("address of the user verified by two proofs")

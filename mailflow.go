@@ -69,7 +69,7 @@ func (f *mailFlow) begin(x *exchange) error {
 	if err != nil {
 		return &Error{Code: codeEmailSignIn, Detail: malformedAddress, Provider: f.id, Err: byClient(err)}
 	}
-	x.typed = identifier
+	x.about = &signingIn{typed: identifier}
 	if err := f.email.accepts(identifier); err != nil {
 		return &Error{
 			Code: CodeConfiguration, Provider: f.id,

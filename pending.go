@@ -320,7 +320,7 @@ func (x *exchange) complete(o CompleteOptions) (lost bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	x.about = d.user
+	x.about = &signingIn{user: d.user}
 	d.authentication = d.authentication.with(o.Methods, x.began)
 	h.Expires = 0
 	if held, err := x.askHold(who, d, h); held || err != nil {
