@@ -278,8 +278,11 @@ func TestNoPageThatIsShownWritesAnything(t *testing.T) {
 			s.browser().signIn(bob, goodPassword).movesAddress("bob@elsewhere.example.com")
 			s.browser().signIn(ada, goodPassword).beginsAddress(newAddress)
 			for _, mailed := range []struct{ want, link string }{
-				{"pintle.reset", s.resetLink(ada)}, {"pintle.signup", s.browser().signUp("new@example.com").lastMail().URL}, {"pintle.signup", invited},
-				{"pintle.address", s.mailOf("address-confirm").URL}, {"pintle.undo", s.mailOf("address-changed-undo").URL},
+				{"pintle.reset", s.resetLink(ada)},
+				{"pintle.signup", s.browser().signUp("new@example.com").lastMail().URL},
+				{"pintle.signup", invited},
+				{"pintle.address", s.mailOf("address-confirm").URL},
+				{"pintle.undo", s.mailOf("address-changed-undo").URL},
 			} {
 				want, link := mailed.want, mailed.link
 				for _, method := range []string{http.MethodHead, http.MethodGet, http.MethodGet} {
