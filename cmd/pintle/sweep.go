@@ -108,7 +108,7 @@ func (f *sweepFlags) open(ctx context.Context, address string) (*sweep.Job, func
 	case "redis", "rediss":
 		return f.openRedis(address)
 	case "mongodb", "mongodb+srv":
-		return f.openMongoDB(address)
+		return f.openMongoDB(ctx, address)
 	}
 	if f.prefix != "" {
 		return nil, nil, usagef("-prefix is about keys in Redis")
@@ -156,7 +156,7 @@ func (f *sweepFlags) openRedis(address string) (*sweep.Job, func(), error) {
 	return sweep.Of(pintle.Config{Store: store}), func() { _ = client.Close() }, nil
 }
 
-func (f *sweepFlags) openMongoDB(address string) (*sweep.Job, func(), error) {
+func (f *sweepFlags) openMongoDB(ctx context.Context, address string) (*sweep.Job, func(), error) {
 	if f.tables.given() || f.prefix != "" {
 		return nil, nil, usagef("-layout, -table, -column, -extra and -accounts are about tables, and -prefix about keys in Redis")
 	}
@@ -173,10 +173,10 @@ func (f *sweepFlags) openMongoDB(address string) (*sweep.Job, func(), error) {
 		return nil, nil, fmt.Errorf("the URL of the database: %w", err)
 	}
 	db := client.Database(name)
-	closeClient := func() { _ = client.Disconnect(context.Background()) }
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	closeClient := func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }
+	opening, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	store, err := mongostore.Open(ctx, db, mongostore.Options{})
+	store, err := mongostore.Open(opening, db, mongostore.Options{})
 	if err != nil {
 		closeClient()
 		return nil, nil, err
