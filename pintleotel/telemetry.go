@@ -133,7 +133,7 @@ func newTelemetry(o Options) *telemetry {
 }
 
 // The boundaries of histograms, in seconds. slow are those of the semantic conventions for
-// HTTP. A session in a token is read in 20 µs.
+// HTTP. A session in a token is read in a few microseconds.
 var (
 	slow  = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 	quick = []float64{0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
