@@ -346,6 +346,9 @@ INSERT INTO "pintle_counts" AS t ("id", "expires") VALUES (?1, CAST((julianday('
 -- count
 SELECT "expires" - CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) FROM "pintle_counts" WHERE "id" = ?1;
 
+-- lower
+UPDATE "pintle_counts" SET "expires" = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) + ?2 WHERE "id" = ?1 AND "expires" > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) + ?2;
+
 -- giveBack
 UPDATE "pintle_counts" SET "expires" = "expires" - ?2 WHERE "id" = ?1;
 

@@ -394,6 +394,9 @@ INSERT INTO `pintle_counts` (`id`, `expires`) VALUES (?, TIMESTAMPDIFF(MICROSECO
 -- count
 SELECT `expires` - TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 FROM `pintle_counts` WHERE `id` = ?;
 
+-- lower
+UPDATE `pintle_counts` SET `expires` = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + ? WHERE `id` = ? AND `expires` > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + ?;
+
 -- giveBack
 UPDATE `pintle_counts` SET `expires` = `expires` - ? WHERE `id` = ?;
 

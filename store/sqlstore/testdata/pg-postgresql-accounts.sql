@@ -349,6 +349,9 @@ INSERT INTO "pintle_counts" AS t ("id", "expires") VALUES ($1, CAST(EXTRACT(EPOC
 -- count
 SELECT "expires" - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) FROM "pintle_counts" WHERE "id" = $1;
 
+-- lower
+UPDATE "pintle_counts" SET "expires" = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + $2 WHERE "id" = $1 AND "expires" > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + $2;
+
 -- giveBack
 UPDATE "pintle_counts" SET "expires" = "expires" - $2 WHERE "id" = $1;
 

@@ -349,6 +349,9 @@ INSERT INTO "next_auth"."pintle_counts" AS t ("id", "expires") VALUES ($1, CAST(
 -- count
 SELECT "expires" - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) FROM "next_auth"."pintle_counts" WHERE "id" = $1;
 
+-- lower
+UPDATE "next_auth"."pintle_counts" SET "expires" = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + $2 WHERE "id" = $1 AND "expires" > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint) + $2;
+
 -- giveBack
 UPDATE "next_auth"."pintle_counts" SET "expires" = "expires" - $2 WHERE "id" = $1;
 
