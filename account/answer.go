@@ -194,6 +194,10 @@ func (v *visit) fail(err error) {
 		return
 	}
 	v.problem = nil
+	if p.code == "refused" && v.route == nil { // a page of the application, of which the user has no role
+		v.writePage(v.pages.Refusal(v.newPage("problem", "").Site, v.status))
+		return
+	}
 	name := "problem"
 	if p.code == "link_expired" {
 		name = "expired"

@@ -617,6 +617,9 @@ func TestRolesAreOfOperatorsAndEndWithTheTokens(t *testing.T) {
 		if b.get(inside).status != http.StatusForbidden {
 			t.Errorf("a user without roles gets %d: %s", b.status, b.page)
 		}
+		if !strings.Contains(b.page, "Not for this account") || strings.Contains(b.page, "/auth/signin") {
+			t.Errorf("a user who is signed in is sent to sign in: %s", b.page)
+		}
 		if s.browser().script(http.MethodGet, inside, "").status != http.StatusUnauthorized {
 			t.Error("a request without a session passes")
 		}
