@@ -80,6 +80,12 @@ func (f *mailFlow) begin(x *exchange) error {
 	if err := f.allow(x, identifier); err != nil {
 		return err
 	}
+	// The store and Callbacks.SignIn are asked afterwards. If the callback sends unknown
+	// addresses to the page that follows a mail, the cookie must not tell them from others.
+	if x.Pages.VerifyRequest == "" && x.csrfVerified {
+		_, again, _ := x.body.String("again")
+		x.keepTyped(typed{Provider: f.id, Value: identifier, Again: again})
+	}
 	who, err := f.arrival(x, identifier)
 	if err != nil {
 		return err
@@ -103,10 +109,6 @@ func (f *mailFlow) begin(x *exchange) error {
 		return &Error{Code: codeEmailSignIn, Provider: f.id, Err: fmt.Errorf("Email.Send: %w", err)}
 	}
 	x.debug("mail sent")
-	if x.Pages.VerifyRequest == "" && x.csrfVerified {
-		_, again, _ := x.body.String("again")
-		x.keepTyped(typed{Provider: f.id, Value: identifier, Again: again})
-	}
 	return x.redirect(query.Append(x.origin+x.base+"/verify-request", "provider", f.id, "type", "email"))
 }
 

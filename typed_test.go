@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,47 @@ func TestThePageAfterAMailNamesTheAddressAndSendsItAgain(t *testing.T) {
 	b.get(s.mails[1].URL, "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Site", "none").goesTo(s.url + "/members")
 	if b.cookie(typedCookie) != "" || b.cookie(lastProviderCookie) != "email" {
 		t.Errorf("after the sign-in the cookies are %q and %q", b.cookie(typedCookie), b.cookie(lastProviderCookie))
+	}
+}
+
+// AT-161: an application may show unknown addresses the page that follows a mail, and send none.
+func TestAnAddressThatGetsNoMailLooksLikeOneThatDoes(t *testing.T) {
+	s := newSite(t, func(s *site) {
+		s.Store, s.Providers = memstore.New(), append(s.Providers, s.mailProvider())
+		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+			if a.User.Email == "bob@example.com" {
+				return "/auth/verify-request?provider=email&type=email", nil
+			}
+			return "", nil
+		}
+	})
+	seen := func(address string) (names []string, page string) {
+		b := s.browser()
+		r := b.submit("/auth/signin/email", "email", address)
+		r.goesTo(s.url + "/auth/verify-request?provider=email&type=email")
+		for name := range r.cookies() {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		page = b.get(r.location(), navigating...).want(http.StatusOK).body
+		for text, common := range map[string]string{address: "ADDRESS", b.csrf(): "TOKEN"} {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: no %q in %s", address, text, page)
+			}
+			page = strings.ReplaceAll(page, text, common)
+		}
+		return names, page
+	}
+	names, page := seen("ada@example.com")
+	unknownNames, unknownPage := seen("bob@example.com")
+	if !slices.Equal(names, unknownNames) || !slices.Contains(names, typedCookie) {
+		t.Errorf("an address that gets a mail sets the cookies %q, one that gets none %q", names, unknownNames)
+	}
+	if page != unknownPage {
+		t.Errorf("an address that gets a mail sees %s\none that gets none %s", page, unknownPage)
+	}
+	if n := s.mailsSent(); n != 1 {
+		t.Errorf("%d mails were sent, want one", n)
 	}
 }
 
