@@ -137,8 +137,9 @@ func (x *exchange) askBeforeReplacing(who *arrival, stored *User) (bool, error) 
 	}
 	x.debug("another user is signed in: the question page is shown")
 	x.answer.noStore = true
+	x.formToken() // a browser that comes from a provider may have none yet
 	return true, x.show(x.pages().Replace(page.ReplaceData{
-		Site: x.pageSite(), Action: x.formAction("/" + string(actionInitiate) + "/" + x.provider.id), CSRFToken: x.formToken(),
+		Site: x.pageSite(), Action: x.formAction("/" + string(actionInitiate) + "/" + x.provider.id), CSRFToken: x.pageToken(),
 		Target: x.callbackText, User: cmp.Or(here.user.Name, here.user.Email), Provider: x.provider.name,
 	}))
 }

@@ -239,7 +239,7 @@ func (x *exchange) verifyRequestPage() error {
 		}
 		return x.redirect(withQuery(own, raw))
 	}
-	data := page.VerifyRequestData{Site: x.pageSite(), CSRFToken: x.csrfToken, CallbackURL: x.formCallbackURL()}
+	data := page.VerifyRequestData{Site: x.pageSite(), CSRFToken: x.pageToken(), CallbackURL: x.formCallbackURL()}
 	id, _ := x.query.Last("provider")
 	if p := x.byID[id]; p != nil && p.sendsLinks {
 		data.Lifetime = p.linkLifetime

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -187,6 +188,45 @@ func TestAnAddressThatGetsNoMailLooksLikeOneThatDoes(t *testing.T) {
 	if n := s.mailsSent(); n != 1 {
 		t.Errorf("%d mails were sent, want one", n)
 	}
+}
+
+// AT-105: the forms of both pages are bound to the cookie of an operator who acts as a user. It may
+// be left over in a browser in which nobody is signed in any more.
+func TestFormsAreAcceptedBesideALeftoverOfActing(t *testing.T) {
+	waits := func(s *site) {
+		s.Callbacks.Act = func(context.Context, *pintle.ActingRequest) (*pintle.Session, error) { return nil, nil }
+	}
+	t.Run("send the mail again", func(t *testing.T) {
+		s := newSite(t, waits, func(s *site) {
+			s.Store, s.Providers = memstore.New(), append(s.Providers, s.mailProvider())
+		})
+		b := s.browser()
+		b.submit("/auth/signin/email", "email", "ada@example.com").want(http.StatusFound)
+		b.plant("pintle.acting", "grant")
+		fields := b.get("/auth/verify-request?provider=email", navigating...).want(http.StatusOK).hidden()
+		if fields.Get("csrfToken") == "" {
+			t.Fatalf("the page has the fields %v", fields)
+		}
+		fields.Set("email", "ada@example.com")
+		b.postForm("/auth/signin/email", fields, navigating...).goesTo(s.url + "/auth/verify-request?provider=email&type=email")
+		if n := s.mailsSent(); n != 2 {
+			t.Errorf("%d mails were sent, want two", n)
+		}
+	})
+	t.Run("sign in as another user", func(t *testing.T) {
+		s := initiable(t, pintle.StrategyJWT, waits)
+		s.idp.SignInAs(authtest.Person{Subject: "666", Name: "Mallory", Email: "mallory@evil.example"})
+		b := s.browser()
+		b.signInWith("second").goesTo(s.url)
+		at := mustParse(t, b.get(initiateAcme).want(http.StatusFound).location())
+		back := b.consent(at)
+		b.plant("pintle.acting", "grant")
+		r := b.get(back).want(http.StatusOK)
+		b.plant("authjs.session-token", "")
+		if to := b.postForm("/auth/initiate/acme", r.hidden(), "Origin", s.url).location(); !strings.HasPrefix(to, "https://idp.example/") {
+			t.Errorf("the browser is sent to %q", to)
+		}
+	})
 }
 
 // A limit holds for mails that are sent again, and the address stays in the form.
