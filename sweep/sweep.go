@@ -79,7 +79,7 @@ type Part struct {
 	Sweep func(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Every is the least time between two rounds of [Job.Run] that sweep the part. Zero means
-	// that each does.
+	// that each does. A part that has failed is swept in the next round.
 	Every time.Duration
 }
 
@@ -139,21 +139,23 @@ func isNil(store any) bool {
 // that fails does not keep the others from being swept; the error names it. If the context
 // ends, Once returns its error, and what is removed stays removed.
 func (j *Job) Once(ctx context.Context) (removed int, err error) {
-	return j.round(ctx, j.Parts)
+	removed, _, err = j.round(ctx, j.Parts)
+	return removed, err
 }
 
-func (j *Job) round(ctx context.Context, parts []Part) (removed int, err error) {
+// round sweeps parts. It also returns the places of those that have failed.
+func (j *Job) round(ctx context.Context, parts []Part) (removed int, failed []int, err error) {
 	r := round{Job: j, began: time.Now()}
 	var failures []error
-	for _, p := range parts {
+	for i, p := range parts {
 		if err := r.sweep(ctx, p); err != nil {
-			failures = append(failures, fmt.Errorf("sweep: %s: %w", p.Name, err))
+			failed, failures = append(failed, i), append(failures, fmt.Errorf("sweep: %s: %w", p.Name, err))
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return r.removed, context.Cause(ctx)
+		return r.removed, failed, context.Cause(ctx)
 	}
-	return r.removed, errors.Join(failures...)
+	return r.removed, failed, errors.Join(failures...)
 }
 
 // Run sweeps all parts now and then, until the context ends. A process that has just started
@@ -166,13 +168,17 @@ func (j *Job) Run(ctx context.Context) {
 	swept := map[int]time.Time{}
 	for {
 		var due []Part
+		var places []int // of the due parts, among all
 		for i, p := range j.Parts {
 			if at, ok := swept[i]; !ok || time.Since(at) >= p.Every {
-				due, swept[i] = append(due, p), time.Now()
+				due, places, swept[i] = append(due, p), append(places, i), time.Now()
 			}
 		}
 		began := time.Now()
-		removed, err := j.round(ctx, due)
+		removed, failed, err := j.round(ctx, due)
+		for _, i := range failed {
+			delete(swept, places[i]) // the next round tries again, also if the part is swept weekly
+		}
 		switch {
 		case ctx.Err() != nil:
 			return

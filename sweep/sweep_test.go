@@ -165,6 +165,35 @@ func TestRunSweepsAgainAndAgain(t *testing.T) {
 	})
 }
 
+func TestAPartThatIsSweptSeldomIsTriedAgainInTheNextRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		daily, weekly := &rows{}, &rows{fail: errors.New("connection refused")}
+		job := &sweep.Job{
+			Parts: []sweep.Part{
+				{Name: "daily", Sweep: daily.sweep, Every: 24 * time.Hour},
+				{Name: "weekly", Sweep: weekly.sweep, Every: 7 * 24 * time.Hour},
+			},
+			Logger: slog.New(slog.DiscardHandler),
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); job.Run(ctx) }()
+		time.Sleep(70 * time.Minute) // the second round has the part that failed alone
+		if n, m := weekly.rounds(), daily.rounds(); n != 2 || m != 1 {
+			t.Errorf("the part that fails was swept %d times and the other %d times, want two and one", n, m)
+		}
+		weekly.set(nil)
+		time.Sleep(70 * time.Minute)
+		done := weekly.rounds()
+		time.Sleep(20 * time.Hour)
+		if n := weekly.rounds(); n != done || done != 3 || daily.rounds() != 1 {
+			t.Errorf("the part that worked again was swept %d times, %d of them in the first hours, and the other %d times", n, done, daily.rounds())
+		}
+		cancel()
+		<-ended
+	})
+}
+
 // Processes that start together sweep at different times.
 func TestProcessesDoNotSweepInStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
