@@ -158,6 +158,9 @@ func (x *exchange) signInPage() error {
 	}
 	kept := x.keptTyped()
 	data.Typed = page.Typed{Provider: kept.Provider, Value: kept.Value}
+	if data.Typed.Value != "" || data.LastUsed != "" {
+		x.answer.noStore = true // also the history of the browser keeps no copy of what the cookies told
+	}
 	if x.Accounts != nil { // the texts of what its pages have done
 		notice, _ := x.query.Last("notice")
 		data.Notice = x.pages().Texts().Account.Notices[notice]
@@ -245,6 +248,7 @@ func (x *exchange) verifyRequestPage() error {
 		data.Lifetime = p.linkLifetime
 		if kept := x.keptTyped(); kept.Provider == p.id {
 			data.Address, data.SentAgain, data.Action = kept.Value, kept.Again, x.formAction("/signin/"+p.id)
+			x.answer.noStore = kept.Value != ""
 		}
 	}
 	return x.show(x.pages().VerifyRequest(data))

@@ -229,6 +229,36 @@ func TestFormsAreAcceptedBesideALeftoverOfActing(t *testing.T) {
 	})
 }
 
+// AT-161: the next person at the browser does not go back to the page. Pages that show nothing of
+// the browser are sent as Auth.js sends them.
+func TestPagesThatShowWhatTheBrowserKeptAreNotStored(t *testing.T) {
+	s := newSite(t, func(s *site) { s.Store, s.Providers = memstore.New(), append(s.Providers, s.mailProvider()) })
+	mailed, refused, returning := s.browser(), s.browser(), s.browser()
+	mailed.submit("/auth/signin/email", "email", "ada@example.com").want(http.StatusFound)
+	refused.submit("/auth/callback/credentials", "username", "ada", "password", "wrong").fails("/auth/signin", "CredentialsSignin")
+	returning.plant(lastProviderCookie, "credentials")
+	const signIn, sent = "/auth/signin", "/auth/verify-request?provider=email"
+	for name, tt := range map[string]struct {
+		b     *browser
+		path  string
+		keeps bool
+	}{
+		"the address of a mail":               {mailed, sent, true},
+		"the address in the form":             {mailed, signIn, true},
+		"the name after a wrong password":     {refused, signIn, true},
+		"the provider that was used last":     {returning, signIn, true},
+		"the sign-in page of a new browser":   {s.browser(), signIn, false},
+		"the page of a mail of another":       {s.browser(), sent, false},
+		"the page of a mail of no provider":   {mailed, "/auth/verify-request", false},
+		"the page of a mail, and a name only": {refused, sent, false},
+	} {
+		r := tt.b.get(tt.path, navigating...).want(http.StatusOK)
+		if kept := strings.Contains(r.header.Get("Cache-Control"), "no-store"); kept != tt.keeps {
+			t.Errorf("%s: Cache-Control is %q", name, r.header.Get("Cache-Control"))
+		}
+	}
+}
+
 // A limit holds for mails that are sent again, and the address stays in the form.
 func TestAMailThatIsAskedForTooOftenIsRefusedAgain(t *testing.T) {
 	sent := 0
