@@ -82,7 +82,8 @@ func (f *mailFlow) begin(x *exchange) error {
 	}
 	// The store and Callbacks.SignIn are asked afterwards. If the callback sends unknown
 	// addresses to the page that follows a mail, the cookie must not tell them from others.
-	if x.Pages.VerifyRequest == "" && x.csrfVerified {
+	// Where no form token is checked, the form may be of another site: nothing is kept.
+	if x.Pages.VerifyRequest == "" && x.csrfVerified && !x.DangerouslySkipCSRFCheck {
 		_, again, _ := x.body.String("again")
 		x.keepTyped(typed{Provider: f.id, Value: identifier, Again: again})
 	}

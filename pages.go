@@ -105,9 +105,11 @@ func (x *exchange) keepTyped(t typed) {
 }
 
 // keepRefused keeps what was typed into the form of a sign-in that failed. A form of another site
-// has no form token, and leaves nothing behind.
+// has no form token, and leaves nothing behind. Where no token is checked, nothing is kept: the
+// form may be of another site.
 func (x *exchange) keepRefused() {
-	if x.inside || x.Pages.SignIn != "" || x.r.Method != http.MethodPost || !x.csrfVerified || x.provider == nil || x.provider.way == nil {
+	if x.inside || x.Pages.SignIn != "" || x.r.Method != http.MethodPost || !x.csrfVerified || x.DangerouslySkipCSRFCheck ||
+		x.provider == nil || x.provider.way == nil {
 		return
 	}
 	if x.action != actionSignIn && x.action != actionCallback {

@@ -63,6 +63,9 @@ func TestASignInForgetsWhatWasTyped(t *testing.T) {
 // AT-161, S-48: scripts, forms of other sites, sites with pages of their own, and what has no end.
 func TestWhatWasTypedIsKeptOnlyForTheBuiltInPage(t *testing.T) {
 	s := newSite(t)
+	unchecked := newSite(t, func(s *site) {
+		s.Store, s.Providers, s.DangerouslySkipCSRFCheck = memstore.New(), append(s.Providers, s.mailProvider()), true
+	})
 	wrong := url.Values{"username": {"ada"}, "password": {"wrong"}}
 	withToken := func(b *browser) url.Values {
 		form := url.Values{"csrfToken": {b.csrf()}}
@@ -79,6 +82,13 @@ func TestWhatWasTypedIsKeptOnlyForTheBuiltInPage(t *testing.T) {
 			return b.submit("/auth/callback/credentials", "username", strings.Repeat("a", 400), "password", "x")
 		},
 		"no name": func(b *browser) *reply { return b.submit("/auth/callback/credentials", "password", "x") },
+		"a form for a password, without a check of the token": func(*browser) *reply {
+			return unchecked.browser().postForm("/auth/callback/credentials", wrong, navigating...).fails("/auth/signin", "CredentialsSignin")
+		},
+		"a form for a mail, without a check of the token": func(*browser) *reply {
+			r := unchecked.browser().postForm("/auth/signin/email", url.Values{"email": {"ada@example.com"}}, navigating...)
+			return r.goesTo(unchecked.url + "/auth/verify-request?provider=email&type=email")
+		},
 		"a page of its own": func(*browser) *reply {
 			own := newSite(t, func(s *site) { s.Pages.SignIn = "/login" })
 			return own.browser().submit("/auth/callback/credentials", "username", "ada", "password", "x")
