@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 )
 
@@ -77,14 +78,14 @@ func TestAPasskeyIsTheSecondFactorOfAReset(t *testing.T) {
 // AT-46, AC-86: the passkey of the owner undoes the change, and that of a thief does not.
 func TestAnOlderPasskeyUndoesAChange(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
-		for name, hasApp := range map[string]bool{"without an app": false, "beside an app": true} {
+		for name, age := range map[string]time.Duration{"without an app": 8 * 24 * time.Hour, "beside an app": 25 * time.Hour} {
 			s := newSite(t, tokens, withPasskeys(&echo{verifies: true}))
 			u := s.seed(ada, goodPassword, true)
-			if hasApp {
+			if name == "beside an app" {
 				s.app(u)
 				s.ages(u, 25*time.Hour)
 			}
-			old := s.keyOf(u, "older", 25*time.Hour)
+			old := s.keyOf(u, "older", age)
 			s.browser().startSession(u, 0, "pwd", "otp").movesAddress(newAddress)
 			mail := s.mailOf("address-changed-undo")
 			young := s.keyOf(u, "younger", time.Minute)
@@ -99,6 +100,31 @@ func TestAnOlderPasskeyUndoesAChange(t *testing.T) {
 			b.get(undo).byLinkKey(undo, old).isAt("/auth/signin")
 			if s.user(ada) == nil || !s.passwordIs(ada, newPassword) || s.passkeys(u) != 1 {
 				t.Errorf("%s: the address is back: %t, passkeys: %d", name, s.user(ada) != nil, s.passkeys(u))
+			}
+		}
+	})
+}
+
+// AT-45: a thief who has added a passkey waits for more than a day before moving the address. The
+// owner, who has only a password, has no passkey to show.
+func TestAPasskeyOfFewDaysDoesNotKeepTheOwnerFromUndoing(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		for _, tt := range []struct {
+			life, age time.Duration // of the link, where zero is seven days, and of the passkey
+			asked     bool
+		}{{0, 25 * time.Hour, false}, {12 * time.Hour, 20 * time.Hour, false}, {12 * time.Hour, 25 * time.Hour, true}} {
+			s := newSite(t, tokens, withPasskeys(&echo{verifies: true}), func(_ *pintle.Config, o *account.Options) { o.AddressChange.UndoFor = tt.life })
+			u := s.seed(ada, goodPassword, true)
+			s.keyOf(u, "of the thief", tt.age)
+			s.browser().startSession(u, 0, "pwd", "otp").movesAddress(newAddress)
+			r := s.undoes(s.mailOf("address-changed-undo"))
+			if tt.asked {
+				r.want(http.StatusUnauthorized)
+				continue
+			}
+			r.isAt("/auth/signin")
+			if s.user(ada) == nil || !s.passwordIs(ada, newPassword) {
+				t.Error("the passkey of the thief keeps the owner from undoing the change")
 			}
 		}
 	})

@@ -190,18 +190,24 @@ func (v *visit) undoOptions() (*view, error) {
 }
 
 // undoProof is what a user who undoes a change proves: a second factor from before a thief may have
-// come. A passkey is one also without an app, since the mailbox may have another owner by now.
+// come. A passkey is one also without an app, since the mailbox may have another owner by now. It
+// has to be older then, by the life of a link: a thief who adds a passkey to the account of a user
+// who has only a password, and waits for a day, would otherwise keep the owner from undoing.
 func (v *visit) undoProof(f *flow, u *pintle.User) (*linkProof, error) {
-	set, err := v.ownFactorsBefore(u.ID, f.suspect())
+	since := f.suspect()
+	set, err := v.ownFactorsBefore(u.ID, since)
 	if err != nil {
 		return nil, err
 	}
+	if !set.asked() {
+		since = f.Created.Add(-max(addedBefore, v.o.AddressChange.undoFor()))
+	}
 	keys, err := v.passkeysOf(u.ID, func(key *pintle.Passkey, l *pintle.Account) (bool, error) {
 		// Shared tables do not say when a passkey was created. Its account tells then.
-		if !key.Created.Before(f.suspect()) {
+		if !key.Created.Before(since) {
 			return false, nil
 		}
-		suspect, err := v.isSuspect(f, u, l, f.suspect())
+		suspect, err := v.isSuspect(f, u, l, since)
 		return !suspect, err
 	})
 	return v.linkProofOf("address-undo", f, u, set, keys), err
@@ -439,7 +445,7 @@ func (v *visit) noteLinked(ctx context.Context, userID string, l *pintle.Account
 		return
 	}
 	k := linkedKind
-	k.life = v.o.AddressChange.undoFor() + addedBefore
+	k.life = v.o.AddressChange.undoFor() + max(addedBefore, v.o.AddressChange.undoFor()) // see undoProof
 	id := v.boxes.idOf(k, userID+"\x00"+accountKey(l))
 	_, err := v.rows.UseFlow(ctx, id, k.name) // it may have been linked before, and unlinked
 	if err == nil || errors.Is(err, pintle.ErrNotFound) {

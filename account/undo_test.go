@@ -227,7 +227,7 @@ func TestAnOlderPasskeyKeepsTheOldMailboxFromUndoingAChange(t *testing.T) {
 		id := base64.StdEncoding.EncodeToString([]byte("older"))
 		s.done(s.store.LinkAccount(t.Context(), &pintle.Account{UserID: u.ID, Type: pintle.TypeWebAuthn, Provider: "passkey", ProviderAccountID: id}))
 		s.done(s.store.CreatePasskey(t.Context(), &pintle.Passkey{
-			CredentialID: id, ProviderAccountID: id, UserID: u.ID, DeviceType: "singleDevice", Created: time.Now().Add(-25 * time.Hour),
+			CredentialID: id, ProviderAccountID: id, UserID: u.ID, DeviceType: "singleDevice", Created: time.Now().Add(-8 * 24 * time.Hour),
 		}))
 		s.browser().startSession(u, 0, "pwd", "otp").movesAddress(newAddress)
 		undo := s.mailOf("address-changed-undo")
