@@ -273,7 +273,7 @@ func TestAnAccountPageAcceptsAFile(t *testing.T) {
 		if r := post("/picture", sent, "Sec-Fetch-Site", "same-origin").want(http.StatusOK); r.body != "POST /auth/account/picture "+sent {
 			t.Errorf("the handler reads %d bytes of %d", len(r.body), len(sent))
 		}
-		if r := post("/picture", form(token, strings.Repeat("x", 100_000))).want(http.StatusRequestEntityTooLarge); !strings.Contains(r.body, "That is too much. Send less.") {
+		if r := post("/picture", form(token, strings.Repeat("x", 100_000))).want(http.StatusRequestEntityTooLarge); !strings.Contains(r.body, "The request is too large. Send less, or a smaller file.") {
 			t.Errorf("a browser is shown %s", r.body)
 		}
 		post("", form(token, "x")).want(http.StatusForbidden)

@@ -128,11 +128,11 @@ type Callbacks struct {
 	// Actor, and an Expires.
 	//
 	// An error that matches Code("ActingEnded") means that the operator does not act, or no longer.
-	// A GET or a HEAD then has the session of the operator, and other requests are rejected
-	// with status 409: what they do was meant for the user. The next page that the browser
+	// A GET or a HEAD then has the session of the operator. Other requests, and those with the
+	// header Upgrade, are rejected with status 409: what they do was meant for the user. The next page that the browser
 	// loads clears the cookie. A nil session without an error means that the request lacks the
-	// session of the operator, who acts again once it comes: requests other than GET and HEAD are
-	// rejected, and the cookie stays. Any other error means that it is not known, as if the store
+	// session of the operator, who acts again once it comes: requests other than GET and HEAD, and
+	// those with the header Upgrade, are rejected, and the cookie stays. Any other error means that it is not known, as if the store
 	// were unavailable. Package account sets it, and New returns an error if the host has set it
 	// as well.
 	Act func(ctx context.Context, a *ActingRequest) (*Session, error)
@@ -313,11 +313,15 @@ type ActingRequest struct {
 // writes the default answer, so that [Config.Refuse] can change the answer to
 // some requests and leave the others.
 type Refusal struct {
-	// Status is 401 for a signed-out request, 403 for a user who is not
-	// authorized, 503 if the session could not be read because the store or the
-	// revocation list is unavailable, 409 for a request that was meant for the user as whom an
-	// operator acted, and comes when that has ended, which [Auth.Load] rejects as well, 404 if [NewFunc] has no configuration for
-	// the request, and 500 if the configuration is at fault.
+	// Status is the status of the default answer:
+	//   - 401: the request is signed out.
+	//   - 403: the user is not authorized.
+	//   - 404: [NewFunc] has no configuration for the request.
+	//   - 409: an operator acted as a user, the acting has ended, and the request was meant for
+	//     that user. [Auth.Load] rejects it as well.
+	//   - 500: the configuration is at fault.
+	//   - 503: the session could not be read, because the store or the revocation list is
+	//     unavailable.
 	Status int
 
 	// SignIn is the sign-in page, or the page of [Callbacks.Accept], with the way back

@@ -159,8 +159,9 @@ func (a *Auth) chosenFor(r *http.Request) (*settings, error) {
 	return a.chosen.ofKey(r.Context(), a.chosen.key(r))
 }
 
-// StoreFor returns the [Config.Store] of the configuration for a request, or nil if
-// it has none. With [NewFunc] that is the store of the tenant. The request may be
+// StoreFor returns the [Config.Store] of the configuration for a request, or what
+// [Observer].Attach has put in its place, or nil if there is none. With [NewFunc] that is the
+// store of the tenant. The request may be
 // nil for an Auth of [New] or of [Auth.Tenant]: a job finds its store so.
 func (a *Auth) StoreFor(r *http.Request) (Store, error) {
 	if r == nil {
@@ -247,8 +248,8 @@ func (a *Auth) settingsFor(ctx context.Context, method string) (*settings, error
 // status 503.
 //
 // If the browser has the cookie of an operator who acted as a user, and no longer does, Load
-// answers a request other than GET and HEAD with status 409, and next is not called: what the
-// request does was meant for the user; see [Session].Actor. Requests to the routes of the Auth
+// answers a request other than GET and HEAD, or with the header Upgrade, with status 409, and
+// next is not called: what the request does was meant for the user; see [Session].Actor. Requests to the routes of the Auth
 // are passed on without a session. While an operator acts, Load sets the header Cache-Control
 // to "private, no-store", which next can replace.
 func (a *Auth) Load(next http.Handler) http.Handler {
@@ -313,8 +314,8 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 //     sessions, can be read.
 //   - "store", if sessions are tokens: whether users can be read, which sign-ins need.
 //   - "shared state", if there is one: whether it can be written.
-//   - "provider ID", for each provider of OAuth and OpenID: whether it answers, at most once a
-//     minute. The request has no credentials.
+//   - "provider ID", for each provider of OAuth and OpenID: whether it answers. A success is kept
+//     for a minute, a failure for a second. The request has no credentials.
 //
 // The checks that are not required are in the log only: users who are signed in do not need
 // them. The caller may change that, and add checks. An Auth of [NewFunc] has no configuration

@@ -24,9 +24,10 @@ type Notices struct {
 
 	// Change is called with each notice, and returns the mail to send: n.Message, changed or
 	// not, another one, or nil for none. The recipient stays, and so does the kind. A notice
-	// with Required set is sent as it is, before Change sees it: what Change returns is ignored,
-	// and a Change that crashes keeps no notice of a takeover back. If Change fails, or returns a mail whose subject or sender has several
-	// lines, the error is recorded and the notice is sent as it is. Nil changes none.
+	// with Required set is sent unchanged before Change is called, so that a panic in Change
+	// does not prevent it. The result is ignored. If Change fails, or returns a mail whose
+	// subject or sender has several lines, the error is recorded and the notice is sent
+	// unchanged. Nil changes none.
 	//
 	// It runs in the request that caused the notice, and may be called concurrently. ctx
 	// does not end with the request.

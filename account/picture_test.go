@@ -293,11 +293,11 @@ func TestAPictureHasAtMostOneMebibyte(t *testing.T) {
 	}
 	b.get("/auth/account/profile").uploads(picturePath, sized(1<<20)).want(http.StatusOK).says("Your changes are saved.")
 	b.get("/auth/account/profile").uploads(picturePath, sized(1<<20+1)).want(http.StatusRequestEntityTooLarge).
-		says(`id="input-picture-help">That is too much. Send less.`)
+		says(`id="input-picture-help">The request is too large. Send less, or a smaller file.`)
 	if answer := b.uploads(picturePath, sized(1<<20+1), "Accept", "application/json").want(http.StatusRequestEntityTooLarge).json(); answer["error"] != "too_large" {
 		t.Errorf("the answer is %v", answer)
 	}
-	b.uploads(picturePath, sized(2<<20)).want(http.StatusRequestEntityTooLarge).says("That is too much. Send less.")
+	b.uploads(picturePath, sized(2<<20)).want(http.StatusRequestEntityTooLarge).says("The request is too large. Send less, or a smaller file.")
 	for name, declared := range map[string]int64{"of a declared length": 1 << 30, "of a length that is not declared": -1} {
 		endless := &countingReader{}
 		r := b.withCookies()

@@ -75,9 +75,9 @@ func (a *Accounts) tokenRoles(ctx context.Context, userID string) ([]string, err
 // roles. It is [pintle.Auth.Require] as well, for requests without a session. Users without
 // a role get status 403, and status 503 if the store does not answer.
 //
-// While an operator acts as a user, the roles of the user count, but for those of [Acting].Roles and
-// of [Acting].Protected: a request to a handler that takes only such roles is rejected with status
-// 403 and the code "acting", whatever roles the user has got meanwhile.
+// While an operator acts as a user, RequireRole ignores the roles in [Acting].Roles and
+// [Acting].Protected. If no other role is listed, it rejects the request with status 403 and the
+// code "acting".
 //
 // A role is compared as a whole. RequireRole panics without roles, or if one of them is
 // not a role.

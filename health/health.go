@@ -6,8 +6,9 @@
 //	mux.Handle("GET /ready", health.Handler(checks, health.Options{}))
 //
 // Anyone may send such a request. Its answer is a status and one word, and does not say what
-// fails: that is in the log. A result is kept for some seconds, and one check of a kind runs at
-// a time, so that requests cause no load on databases and providers, however many there are.
+// fails: that is in the log. A success is kept for [Options.Keep] and a failure for a second, and
+// one check of a kind runs at a time, so that requests cause at most one call of each check per
+// second, however many there are. A shorter Keep allows more.
 package health
 
 import (
@@ -45,8 +46,8 @@ type Check struct {
 	Run func(ctx context.Context) error
 
 	// Required makes the process unready while the check fails. Other failures are in the log
-	// only. Do not require what all processes have in common with each other and few requests
-	// need, such as a provider: when it fails, no process would be left.
+	// only. Do not require something that all processes share and few requests need, such
+	// as a provider: its failure would take all processes out of service.
 	Required bool
 
 	// Keep is how long a success is kept. Zero means [Options.Keep].

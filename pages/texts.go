@@ -277,15 +277,16 @@ type Texts struct {
 	// for this mail, you can ignore it."
 	MailIgnore string
 
-	// LinkLifetime says in mails, and on the page that a mail is on its way, how long a link
-	// works; %s is a number of Minutes, Hours or Days: "The link works for %s."
+	// LinkLifetime says how long a link works; %s is one of the texts of Minutes, Hours or Days:
+	// "The link works for %s." It is in the HTML of sign-in mails, in mails of package account,
+	// and on the page after the request for a mail.
 	LinkLifetime string
 
-	// Minutes, Hours and Days are the numbers of them in LinkLifetime, by the plural category
-	// that Unicode gives the number in the language. In English "one" is "%s minute", "%s hour"
-	// and "%s day", and "other" is "%s minutes", "%s hours" and "%s days". %s is the number,
-	// which a category for one number may leave out. There is always "other", which stands in for a category that is missing. In a
-	// language that package translation does not have, 1 is "one", and all else "other".
+	// Minutes, Hours and Days have one text for each plural category of Unicode that the
+	// language has. In English "one" is "%s minute", "%s hour" and "%s day", and "other" is
+	// "%s minutes", "%s hours" and "%s days". %s is the number. A category of a single number
+	// may leave it out. "other" is required, and replaces a missing category. In a language that
+	// package translation does not have, 1 is "one", and every other number is "other".
 	//
 	// https://www.unicode.org/cldr/charts/latest/supplemental/language_plural_rules.html
 	Minutes, Hours, Days map[string]string

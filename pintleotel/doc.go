@@ -14,7 +14,7 @@
 //
 // No span and no metric has an address, an id of a user, a token, an IP address, a URL or the
 // text of an error. The values of all attributes come from the configuration and from lists
-// of this module, so that clients cannot make up further time series. Attributes are those of
+// of this module, so that clients cannot add time series. Attributes are those of
 // the semantic conventions 1.43.0 where these have one: http.*, db.*, server.* and
 // error.type. url.full is left out: it may hold what a provider calls a user.
 package pintleotel

@@ -33,8 +33,8 @@ type Options struct {
 	MeterProvider metric.MeterProvider
 
 	// Propagator adds the context of the trace to requests to providers. Nil adds nothing,
-	// whatever the global propagator is: providers belong to others, and the id of a trace
-	// would connect the requests of one user for them.
+	// whatever the global propagator is: providers are third parties, which could link the
+	// requests of one user by the trace id.
 	Propagator propagation.TextMapPropagator
 
 	// StoreSystem is the attribute db.system.name of calls of the store, such as

@@ -358,7 +358,7 @@ func englishAccount() pages.AccountTexts {
 			"account_exists":         "There is an account with this address by now. Sign in to it.",
 			"changed_meanwhile":      "This was changed in the meantime. Look at it again.",
 			"too_many_attempts":      "Too many attempts. Wait a few minutes and try again.",
-			"too_large":              "That is too much. Send less.",
+			"too_large":              "The request is too large. Send less, or a smaller file.",
 			"unavailable":            "This cannot be done right now. Try again in a moment.",
 			"cannot_be_checked":      "The code cannot be checked now. Use another way, or ask the operator of the site.",
 			"suspended":              "Codes are no longer accepted for this account after too many wrong ones. Use a recovery code or a passkey.",
@@ -478,7 +478,7 @@ func englishAccount() pages.AccountTexts {
 			},
 			"reset": {
 				Subject: "A new password for %s", Heading: "Choose a new password",
-				Text:   []string{"Press the button to choose a new password. It works once."},
+				Text:   []string{"Press the button to choose a new password. The link works once."},
 				Button: "Choose a new password", Ignore: "If you did not ask for this mail, you can ignore it. Your password stays as it is.",
 			},
 			"reset-unknown": {
@@ -639,7 +639,7 @@ func englishAccount() pages.AccountTexts {
 			},
 			"invitation": {
 				Subject: "Your invitation to %s", Heading: "You are invited",
-				Text:   []string{"Follow the link, and choose how you sign in. It works once."},
+				Text:   []string{"Follow the link, and choose how you sign in. The link works once."},
 				Button: "Accept the invitation", Ignore: "If you do not know the site, ignore this mail: without you there is no account.",
 			},
 			"banned": {

@@ -66,8 +66,11 @@
 //
 // # Expiry
 //
-// Nothing expires by itself: call [Store.Sweep]. An index of your own on expires
-// that has expireAfterSeconds does it too, and EnsureIndexes then makes no other.
+// MongoDB removes expired documents by the TTL indexes that [EnsureIndexes] makes: of the
+// collections that Auth.js does not have, and with Options.ExpireShared of sessions and
+// verification tokens. [Store.Sweep] removes the others, and the states and factors of deleted
+// users. If a collection has an index of yours on expires that has expireAfterSeconds,
+// EnsureIndexes makes no other.
 //
 // # Sharing with Auth.js
 //

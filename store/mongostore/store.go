@@ -46,9 +46,9 @@ type Options struct {
 	Leases string // pintle_leases
 	Counts string // pintle_counts
 
-	// ExpireShared has [EnsureIndexes] make indexes by which MongoDB removes expired sessions
-	// and verification tokens. These collections are those of Auth.js, whose indexes this
-	// package does not change unasked.
+	// If ExpireShared is set, [EnsureIndexes] makes TTL indexes, by which MongoDB removes
+	// expired sessions and verification tokens. Auth.js uses these collections, too, so the
+	// default is off.
 	ExpireShared bool
 }
 
