@@ -124,11 +124,12 @@ func (v *browserUser) press(label string) *network.Response {
 	return v.leave("press "+label, chromedp.Click(fmt.Sprintf(`//*[self::a or self::button][contains(normalize-space(.), %q)]`, label)))
 }
 
-// fill types into the field with a label.
+// fill types into the field with a label. SendKeys of chromedp reads the attributes of the
+// field without the lock under which it changes them: scripts change them.
 func (v *browserUser) fill(label, text string) {
 	v.t.Helper()
 	field := fmt.Sprintf(`//input[@id = //label[normalize-space(.) = %[1]q]/@for or @aria-label = %[1]q]`, label)
-	v.do("fill in "+label, chromedp.Clear(field), chromedp.SendKeys(field, text))
+	v.do("fill in "+label, chromedp.Clear(field), chromedp.Focus(field, chromedp.NodeVisible), chromedp.KeyEvent(text))
 }
 
 func (v *browserUser) text() string {

@@ -83,7 +83,7 @@ func (p *tab) press(label string) {
 func (p *tab) fill(field, text string) {
 	p.t.Helper()
 	css := chromedp.CSS(fmt.Sprintf("[name=%s]", field))
-	p.do("fill in "+field, chromedp.Clear(css), chromedp.SendKeys(css, text))
+	p.do("fill in "+field, chromedp.Clear(css), chromedp.Focus(css, chromedp.NodeVisible), chromedp.KeyEvent(text))
 }
 
 // pick chooses a person on the page of the local identity provider.

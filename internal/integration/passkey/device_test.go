@@ -205,7 +205,7 @@ func (d *device) press(label string) {
 
 func (d *device) fill(field, text string) {
 	d.t.Helper()
-	d.do("fill in "+field, chromedp.SendKeys(fmt.Sprintf(`input[name=%q]`, field), text))
+	d.do("fill in "+field, chromedp.Focus(fmt.Sprintf(`input[name=%q]`, field), chromedp.NodeVisible), chromedp.KeyEvent(text))
 }
 
 // evaluate returns the value of a script, or of its promise.

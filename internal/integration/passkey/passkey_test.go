@@ -78,14 +78,14 @@ func TestTheSignInPageWithTwoKindsOfPasskeys(t *testing.T) {
 	d := s.device(t)
 	d.open("/auth/signin?callbackUrl=/")
 	d.waitFor("offering autofill", `asked === 1`)
-	d.do("fill in the address", chromedp.SendKeys(`form[action$="/other"] input[name="email"]`, "ada@example.com"))
+	d.do("fill in the address", chromedp.Focus(`form[action$="/other"] input[name="email"]`, chromedp.NodeVisible), chromedp.KeyEvent("ada@example.com"))
 	d.press("Sign in with Company key")
 	d.waitFor("signed up", fmt.Sprintf(signedIn, "ada@example.com"))
 
 	d.forget()
 	command(d, webauthn.ClearCredentials, webauthn.ClearCredentialsParams{AuthenticatorID: d.key})
 	d.open("/auth/signin?callbackUrl=/")
-	d.do("fill in the address", chromedp.SendKeys(`form[action$="/other"] input[name="email"]`, "ada@example.com"))
+	d.do("fill in the address", chromedp.Focus(`form[action$="/other"] input[name="email"]`, chromedp.NodeVisible), chromedp.KeyEvent("ada@example.com"))
 	d.press("Sign in with Company key")
 	d.waitFor("showing that nothing happened", `!document.querySelector('form[action$="/other"] [data-passkey-failed]').hidden`)
 	d.waitFor("offering autofill again", `asked === 3`) // at first, by the button, and again
@@ -130,7 +130,7 @@ func TestTheSignInPageWithoutScripts(t *testing.T) {
 			d.press("Sign in with OAuth")
 		},
 		"mail@example.com": func() {
-			d.do("fill in the address", chromedp.SendKeys(`input[type="email"]`, "mail@example.com"))
+			d.do("fill in the address", chromedp.Focus(`input[type="email"]`, chromedp.NodeVisible), chromedp.KeyEvent("mail@example.com"))
 			d.press("Sign in with Email")
 			mail, err := mailbox.Wait(t.Context(), "mail@example.com")
 			if err != nil {
