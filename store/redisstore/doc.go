@@ -42,6 +42,8 @@
 //   - An address is reserved before its user is written, and the reservation
 //     ends by itself after a minute unless the user was. Until then a second
 //     attempt with the address fails with [pintle.ErrConflict].
+//   - An address that a user is given is theirs from the moment that the user is
+//     written. If the process dies before, it is free a minute later.
 //   - A user whose creation broke off may remain without being found by
 //     address or account.
 //   - An account, session or passkey is in its owner's lists before it exists.

@@ -14,6 +14,13 @@ import (
 // ever.
 const reservation = time.Minute
 
+// kept is how long an address is held from just before the row of its user is
+// written until it is confirmed. If the process dies in between, the row decides: a
+// user who has the address keeps it, and if none has it, it is free after
+// [reservation]. It is an end that nobody sees, and tells such an address from a
+// confirmed one.
+const kept = 100 * 365 * 24 * time.Hour
+
 // reserve holds an address for the user with the given id until it is
 // confirmed, or for a minute. It fails with ErrConflict when it is another's.
 func (s *Store) reserve(ctx context.Context, address, id string) error {
@@ -26,7 +33,7 @@ func (s *Store) reserve(ctx context.Context, address, id string) error {
 		// The order matters: a call confirms an address after it has written the
 		// user, so a user who is read now with another address has given this one
 		// up.
-		holder, err := confirmedHolder.Run(ctx, s.client, []string{key}).Text()
+		holder, err := confirmedHolder.Run(ctx, s.client, []string{key}, kept.Milliseconds(), reservation.Milliseconds()).Text()
 		if errors.Is(err, redis.Nil) {
 			continue // it was given up in between
 		}
@@ -43,7 +50,7 @@ func (s *Store) reserve(ctx context.Context, address, id string) error {
 		if !stale {
 			return pintle.ErrConflict
 		}
-		taken, err := takeOver.Run(ctx, s.client, []string{key}, holder, id, reservation.Milliseconds()).Bool()
+		taken, err := takeOver.Run(ctx, s.client, []string{key}, holder, id, kept.Milliseconds(), reservation.Milliseconds()).Bool()
 		if err != nil {
 			return err
 		}
@@ -81,6 +88,12 @@ func (s *Store) isStale(ctx context.Context, address, holder string) (bool, erro
 		return false, err
 	}
 	return u.Email != address, nil
+}
+
+// keep holds a reserved address until the user has it, and reports whether it was still
+// reserved.
+func (s *Store) keep(ctx context.Context, address, id string) (bool, error) {
+	return keepIfEqual.Run(ctx, s.client, []string{s.keys.email(address)}, id, kept.Milliseconds()).Bool()
 }
 
 // confirm makes a reservation last, and reports whether it was still there.

@@ -23,17 +23,29 @@ var (
 		if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 		return redis.call('DEL', KEYS[1])`)
 
-	// A key without an end is one that its owner has confirmed. The answer is
-	// empty for one that is only reserved.
+	// A key without an end is one that its owner has confirmed. One that was kept
+	// longer ago than a reservation lasts is one whose process has died: the user
+	// says whether it is theirs. The answer is empty for one that is only reserved,
+	// or has just been kept. ARGV[1] is how long a kept key lasts, ARGV[2] how long a
+	// reservation does.
 	confirmedHolder = redis.NewScript(`
 		local holder = redis.call('GET', KEYS[1])
-		if holder and redis.call('PTTL', KEYS[1]) ~= -1 then return '' end
-		return holder`)
+		if not holder then return holder end
+		local left = redis.call('PTTL', KEYS[1])
+		if left == -1 or left > ARGV[1] / 2 and left <= ARGV[1] - ARGV[2] then return holder end
+		return ''`)
 
+	// ARGV[3] is how long a kept key lasts, ARGV[4] how long a reservation does.
 	takeOver = redis.NewScript(`
-		if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('PTTL', KEYS[1]) ~= -1 then return 0 end
-		redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+		if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+		local left = redis.call('PTTL', KEYS[1])
+		if left ~= -1 and not (left > ARGV[3] / 2 and left <= ARGV[3] - ARGV[4]) then return 0 end
+		redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[4])
 		return 1`)
+
+	keepIfEqual = redis.NewScript(`
+		if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+		return redis.call('PEXPIRE', KEYS[1], ARGV[2])`)
 
 	persistIfEqual = redis.NewScript(`
 		if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end

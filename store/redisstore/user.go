@@ -117,6 +117,15 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 			}
 			reserved = after.Email
 		}
+		if after.Email != "" && after.Email != before.Email {
+			held, err := s.keep(ctx, after.Email, id)
+			if err == nil && !held {
+				err = pintle.ErrConflict // another user has it, more than a minute later
+			}
+			if err != nil {
+				return nil, fail(ctx, "update user", err)
+			}
+		}
 		// Only the change of another call makes this fail, so of several calls in
 		// this loop one succeeds.
 		written, err := replace(ctx, s.client, s.keys.user(id), old, text, time.Time{})

@@ -1,0 +1,66 @@
+package redisstore_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/store/redisstore"
+)
+
+// Q20: a process that dies while it gives a user an address leaves an address that leads to
+// the user, or one that others can have. A user with an address that leads to nobody would
+// be a second user of it as soon as another one came.
+func TestAnAddressIsThatOfItsUserOrFreeWhenItsProcessHasDied(t *testing.T) {
+	const address, key = "new@example.org", "user:email:new@example.org"
+	client := single(t)
+	for after := 0; ; after++ {
+		client.FlushAll(t.Context())
+		s := redisstore.New(client, redisstore.Options{})
+		u, err := s.CreateUser(t.Context(), &pintle.User{ID: "ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dying := again(t, client)
+		d := &death{after: after}
+		dying.(*redis.Client).AddHook(d)
+		given := address
+		_, err = redisstore.New(dying, redisstore.Options{}).UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Email: &given})
+		if err == nil {
+			if ttl := client.PTTL(t.Context(), key).Val(); ttl != -1 {
+				t.Errorf("the address of a user ends in %v", ttl)
+			}
+			if after < 5 {
+				t.Errorf("UpdateUser sent %d commands", after)
+			}
+			return
+		}
+		// The process may be alive and about to write the user.
+		if client.Exists(t.Context(), key).Val() == 1 {
+			if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "eve", Email: address}); !errors.Is(err, pintle.ErrConflict) {
+				t.Errorf("after %d commands another user is given the address at once: %v", after, err)
+			}
+		}
+		// A minute later what was only reserved is gone.
+		if left := client.PTTL(t.Context(), key).Val(); left > 0 {
+			client.PExpire(t.Context(), key, left-2*time.Minute)
+		}
+		stored, err := s.User(t.Context(), u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, taken := s.CreateUser(t.Context(), &pintle.User{ID: "bob", Email: address})
+		found, err := s.UserByEmail(t.Context(), address)
+		switch {
+		case err != nil:
+			t.Errorf("after %d commands the address leads to nobody: %v", after, err)
+		case stored.Email == address && (found.ID != u.ID || !errors.Is(taken, pintle.ErrConflict)):
+			t.Errorf("after %d commands the user has the address, which leads to %s, and another user: %v", after, found.ID, taken)
+		case stored.Email == "" && (found.ID != "bob" || taken != nil):
+			t.Errorf("after %d commands the user has no address, and it leads to %s, and another user: %v", after, found.ID, taken)
+		}
+	}
+}
