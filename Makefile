@@ -3,6 +3,7 @@
 
 FUZZTIME := 30s
 SOAK     := 10m
+SOAK_OLD := last
 
 # Where scripts/setup puts Node.js when the system's is too old.
 export PATH := $(CURDIR)/bin/node/node_modules/.bin:$(PATH)
@@ -80,4 +81,4 @@ fuzz: ## Run each fuzz target for FUZZTIME
 .PHONY: soak
 soak: ## Run two instances under load and faults for SOAK, with a report in tmp/soak
 	go test -count=1 -v -timeout 0 -run Acknowledge ./internal/integration/soak -soak.duration $(SOAK) \
-		-soak.stores "PostgreSQL,Redis Cluster" -soak.faults "" -soak.workers 8 -soak.old last -soak.out $(CURDIR)/tmp/soak
+		-soak.stores "PostgreSQL,Redis Cluster" -soak.faults "" -soak.workers 8 -soak.old $(SOAK_OLD) -soak.out $(CURDIR)/tmp/soak

@@ -9,6 +9,7 @@
 //
 //	make soak SOAK=10m
 //
+// SOAK_OLD is the revision that the rolling upgrade begins with, by default the last tag.
 // The flags -soak.stores and -soak.faults choose some. Nothing depends on the speed of the
 // machine but the figures: what is checked are invariants.
 package soak
