@@ -155,10 +155,11 @@ func TestAHealthCheckFindsOutWhetherAProviderAnswers(t *testing.T) {
 			if got := ready(t, s); got != http.StatusOK {
 				t.Errorf("with a provider that %s the status is %d", name, got)
 			}
+			time.Sleep(time.Minute) // until the checks have ended
+			synctest.Wait()
 			s.idp.Repair()
 			s.net["idp.example"] = s.idp
 		}
-		time.Sleep(time.Minute) // until the checks have ended
 	})
 }
 

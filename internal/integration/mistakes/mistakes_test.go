@@ -739,7 +739,7 @@ var mistakes = []struct {
 					mux.Handle("/", auth.Require(page))
 					at := w.serve(mux)
 					for range 2 {
-						w.net.browser(w.T).open(at+"/auth/signin").submit("/signin/acme").sees(401, "Unauthorized")
+						w.net.browser(w.T).open(at+"/auth/signin").submit("/signin/acme").sees(401, "Sign in to see this page")
 					}
 					w.logged(1, "WARN", "GuardedRoute", `"path":"/auth/signin/acme"`, mountThere+" /auth/", "for GET and POST and outside Auth.Require", `"GET /auth/"`)
 				},
