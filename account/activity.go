@@ -330,9 +330,13 @@ type flood struct {
 // network with each attempt: they lose both, so that the number of events has a bound.
 func (a *Accounts) merge(e *accountstore.Event) (first bool) {
 	minute := e.At.Truncate(time.Minute)
+	session := e.Detail[detailSession]
+	if unlimited[e.Kind] {
+		session = "" // the end of the other sessions begins this one anew, and may be repeated
+	}
 	id := func(subject, network string) string {
 		h := a.boxes.activityHash("merged", e.Kind, e.Outcome, e.UserID, e.Actor, subject, network,
-			e.Detail[detailProvider], e.Detail[detailCode], e.Detail[detailNumber], e.Detail[detailSession], e.Detail[detailFlow], e.Detail[detailReason])
+			e.Detail[detailProvider], e.Detail[detailCode], e.Detail[detailNumber], session, e.Detail[detailFlow], e.Detail[detailReason])
 		return eventID(minute, h[:16])
 	}
 	e.ID = id(string(e.Subject[:]), e.Detail[detailNetwork])

@@ -27,7 +27,7 @@ func TestNoRecordHasASecretOfALinkAKeyOrAFile(t *testing.T) {
 	sent, err := ops.SendReset(ctx, u.ID)
 	s.done(err)
 	s.browser().get(keep("link of an operator", sent)).post(reset, "password", keep("password", "canary second battery")).isAt("/auth/signin")
-	code, id := s.app(u), s.keyOf(u, "canary key", 25*time.Hour)
+	code, id := s.app(u), s.keyOf(u, "canary key", 9*24*time.Hour)
 	keep("id of a passkey", id)
 	b := s.browser().signIn(ada, "canary second battery").isAt(secondFactor)
 	data, _ := b.answer(id, secondOptions)
