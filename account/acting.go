@@ -26,8 +26,8 @@ type Acting struct {
 
 	// Protected are roles of users as whom no operator may act: each role with more rights than
 	// the operators have, such as that of administrators. An operator who acts as a user has the
-	// rights of the user. Users with one of Roles are always protected. An empty list protects
-	// every user who has a role, and [pintle.New] logs that with the code
+	// rights of the user. Users with one of Roles are always protected. With an empty list
+	// [Operators.ActAs] rejects every user who has a role, and [pintle.New] logs the code
 	// ActingWithoutProtected.
 	Protected []string
 
@@ -83,7 +83,7 @@ func (o Acting) mayBeActedAs(s *accountstore.State) bool {
 	return isOpen(s) && !slices.ContainsFunc(s.Roles, o.protects)
 }
 
-// protects reports whether no operator may act as a user who has a role.
+// protects reports whether acting as a user with this role is rejected.
 func (o Acting) protects(role string) bool {
 	return len(o.Protected) == 0 || slices.Contains(o.Protected, role) || slices.Contains(o.Roles, role)
 }

@@ -73,17 +73,17 @@ func (d *desk) pages() {
 		}
 		s := pintle.SessionFrom(r.Context())
 		if s == nil {
-			_, _ = io.WriteString(w, "nobody")
+			_, _ = io.WriteString(w, "no user")
 			return
 		}
-		by := "nobody"
+		by := "no operator"
 		if s.Actor != nil {
 			by = s.Actor.ID + " " + s.Actor.Name
 		}
 		fmt.Fprintf(w, "%s by %s, proofs %v%s", s.User.Email, by, s.Authentication, banner)
 	})))
 	d.mux.Handle("POST /write", d.auth.Load(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		who := "nobody"
+		who := "no user"
 		if s := pintle.SessionFrom(r.Context()); s != nil {
 			who = s.User.Email
 		}
@@ -157,7 +157,7 @@ func TestAnOperatorSeesTheSiteAsTheUser(t *testing.T) {
 			}
 		}
 		b.post("/auth/account/stop-acting").want(http.StatusOK).isAt("/admin/users")
-		b.get("/home").says(eve + " by nobody")
+		b.get("/home").says(eve + " by no operator")
 		if strings.Contains(b.page, "pintle-acting") || d.grants() != 0 {
 			t.Errorf("after the end there are %d grants, and the page is %s", d.grants(), b.page)
 		}
@@ -389,7 +389,7 @@ func TestActingDoesNotGoOnWhenTheRoleComesBack(t *testing.T) {
 		d.setRoles(d.operator)
 		b.script(http.MethodGet, "/home", "").says(eve)
 		d.setRoles(d.operator, "support")
-		b.script(http.MethodGet, "/home", "").says(eve + " by nobody")
+		b.script(http.MethodGet, "/home", "").says(eve + " by no operator")
 	})
 }
 
@@ -401,7 +401,7 @@ func TestAFormThatComesAfterTheEndChangesNothing(t *testing.T) {
 		b := d.begin()
 		token := b.token()
 		d.lapse(b)
-		b.script(http.MethodGet, "/home", "").says(eve + " by nobody")
+		b.script(http.MethodGet, "/home", "").says(eve + " by no operator")
 		b.script(http.MethodGet, "/auth/session", "").says(eve)
 		for _, path := range []string{"/write", "/auth/account/profile", "/auth/account/end-devices", "/auth/signin/github", "/auth/session", "/auth/callback/credentials"} {
 			form := url.Values{"csrfToken": {token}, "name": {"Ada"}, "all": {"1"}, "email": {ada}, "password": {goodPassword}}
@@ -410,7 +410,7 @@ func TestAFormThatComesAfterTheEndChangesNothing(t *testing.T) {
 		if d.user = d.site.user(eve); d.user.Name != "" || len(d.writes) > 0 {
 			t.Errorf("the operator is %v, and wrote %q", d.user, d.writes)
 		}
-		b.get("/home").says(eve + " by nobody") // the page without the banner
+		b.get("/home").says(eve + " by no operator") // the page without the banner
 		b.do(http.MethodPost, "/write", url.Values{}).want(http.StatusOK)
 		if !slices.Equal(d.writes, []string{eve}) {
 			t.Errorf("the application has changed something for %q", d.writes)
@@ -632,13 +632,13 @@ func TestWhatCannotBeRecordedIsNotDoneAsTheUser(t *testing.T) {
 		b := d.begin()
 		store.away = true
 		b.do(http.MethodPost, "/write", url.Values{})
-		if !slices.Equal(d.writes, []string{"nobody"}) {
+		if !slices.Equal(d.writes, []string{"no user"}) {
 			t.Errorf("the application has changed something for %q", d.writes)
 		}
 		b.get("/home").says(ada)
 		other := d.at()
 		other.do(http.MethodPost, "/admin/act", url.Values{"user": {d.user.ID}, "reason": {"ticket"}}).want(http.StatusForbidden)
-		other.get("/home").says(eve + " by nobody")
+		other.get("/home").says(eve + " by no operator")
 	})
 }
 
@@ -663,8 +663,8 @@ func TestTheUserSeesNothingOfTheOperatorsSession(t *testing.T) {
 		if after := devices(); after != before {
 			t.Errorf("the user has %d devices, and had %d", after, before)
 		}
-		own.get("/home").says(ada + " by nobody")
-		d.browser().startSession(d.user, 0, "pwd").get("/home").says(ada + " by nobody")
+		own.get("/home").says(ada + " by no operator")
+		d.browser().startSession(d.user, 0, "pwd").get("/home").says(ada + " by no operator")
 
 		// The cookie alone, or beside the session of the user, is worth nothing.
 		here, err := url.Parse(d.server.URL)
@@ -674,10 +674,10 @@ func TestTheUserSeesNothingOfTheOperatorsSession(t *testing.T) {
 				own.client.Jar.SetCookies(here, []*http.Cookie{c})
 				alone := d.browser()
 				alone.client.Jar.SetCookies(here, []*http.Cookie{c})
-				alone.get("/home").says("nobody")
+				alone.get("/home").says("no user")
 			}
 		}
-		own.script(http.MethodGet, "/home", "").says(ada + " by nobody")
+		own.script(http.MethodGet, "/home", "").says(ada + " by no operator")
 		own.do(http.MethodPost, "/write", url.Values{}).want(http.StatusConflict)
 		d.actsIn(acting)
 	})
@@ -704,7 +704,7 @@ func TestWhatEndsInOneProcessHasEndedInTheOther(t *testing.T) {
 		other.actsIn(there)
 		b.post("/auth/account/stop-acting")
 		there.do(http.MethodPost, "/write", url.Values{}).want(http.StatusConflict)
-		there.get("/home").says(eve + " by nobody")
+		there.get("/home").says(eve + " by no operator")
 	})
 }
 

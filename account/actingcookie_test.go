@@ -74,12 +74,12 @@ func TestOperatorsActAtTwoTenantsOfOneHost(t *testing.T) {
 		atBlue.client = atRed.client
 		atBlue.startSession(blue.operator, 0, "pwd", "otp")
 		red.beginIn(atRed)
-		atBlue.get("/home").says(eve + " by nobody")
+		atBlue.get("/home").says(eve + " by no operator")
 		atBlue.do(http.MethodPost, "/write", url.Values{}).want(http.StatusOK)
 		red.actsIn(atRed)
 		blue.beginIn(atBlue)
 		red.actsIn(atRed)
-		atBlue.post("/auth/account/stop-acting").isAt("/admin/users").get("/home").says(eve + " by nobody")
+		atBlue.post("/auth/account/stop-acting").isAt("/admin/users").get("/home").says(eve + " by no operator")
 		atRed.do(http.MethodPost, "/write", url.Values{}).want(http.StatusOK)
 		if !slices.Equal(red.writes, []string{ada}) || !slices.Equal(blue.writes, []string{eve}) {
 			t.Errorf("red has changed something for %q, and blue for %q", red.writes, blue.writes)
@@ -98,13 +98,13 @@ func TestACookieThatIsPlantedNeitherBeginsNorEndsActing(t *testing.T) {
 		attacker := d.browser().startSessionAt(mallory, same, "pwd", "otp")
 		attacker.post("/admin/act", "user", d.user.ID, "reason", "ticket 8").isAt("/home")
 		twin := d.browser().startSessionAt(d.operator, same, "pwd", "otp")
-		twin.sendWith(http.MethodGet, "/home", "pintle.acting="+attacker.cookies()["pintle.acting"], "").says(eve + " by nobody")
+		twin.sendWith(http.MethodGet, "/home", "pintle.acting="+attacker.cookies()["pintle.acting"], "").says(eve + " by no operator")
 		planted := []string{"pintle.acting=garbage", "pintle.acting=", "pintle.acting=" + attacker.cookies()["pintle.acting"]}
 
 		b := d.begin()
 		at := d.browser().startSession(d.operator, 10*time.Minute, "pwd", "otp") // another session of the operator
 		stolen := "pintle.acting=" + b.cookies()["pintle.acting"]
-		at.sendWith(http.MethodGet, "/home", stolen, "").says(eve + " by nobody")
+		at.sendWith(http.MethodGet, "/home", stolen, "").says(eve + " by no operator")
 		at.sendWith(http.MethodPost, "/write", stolen, "").want(http.StatusConflict)
 		for _, cookie := range planted {
 			for _, order := range [][2]string{{cookie, ""}, {"", cookie}} {
@@ -112,7 +112,7 @@ func TestACookieThatIsPlantedNeitherBeginsNorEndsActing(t *testing.T) {
 					t.Errorf("%q ends that the operator acts", cookie)
 				}
 				b.sendWith(http.MethodPost, "/write", order[0], order[1]).want(http.StatusOK)
-				at.sendWith(http.MethodGet, "/home", order[0], order[1]).says(eve + " by nobody")
+				at.sendWith(http.MethodGet, "/home", order[0], order[1]).says(eve + " by no operator")
 				at.sendWith(http.MethodPost, "/write", order[0], order[1]).want(http.StatusConflict)
 			}
 		}
@@ -131,7 +131,7 @@ func TestManyPlantedCookiesDoNotEndActing(t *testing.T) {
 		for i := range 17 {
 			many = append(many, fmt.Sprint("pintle.acting=", i))
 		}
-		if b.sendWith(http.MethodGet, "/home", strings.Join(many, "; "), ""); b.page != "nobody" || b.cleared() {
+		if b.sendWith(http.MethodGet, "/home", strings.Join(many, "; "), ""); b.page != "no user" || b.cleared() {
 			t.Errorf("planted cookies end that the operator acts: %s", b.page)
 		}
 		d.actsIn(b)
@@ -153,7 +153,7 @@ func TestACookieOfAGrantThatIsOpenIsNotCleared(t *testing.T) {
 				t.Errorf("the page %s clears the cookie", path)
 			}
 		}
-		b.get("/home").says("nobody")
+		b.get("/home").says("no user")
 		b.do(http.MethodPost, "/write", url.Values{}).want(http.StatusConflict)
 		if b.get("/auth/account").isAt("/auth/signin"); strings.Contains(b.page, ada) || b.header.Get("Pintle-Acting") != "" {
 			t.Errorf("a session that is not used shows the account of the user: %s", b.page)
@@ -164,7 +164,7 @@ func TestACookieOfAGrantThatIsOpenIsNotCleared(t *testing.T) {
 			t.Errorf("the application has changed something for %q", d.writes)
 		}
 		d.lapse(b)
-		if b.get("/home").says(eve + " by nobody"); !b.cleared() {
+		if b.get("/home").says(eve + " by no operator"); !b.cleared() {
 			t.Error("the cookie of a grant that has ended stays")
 		}
 	})
@@ -175,7 +175,7 @@ func acceptsUnless(first *string) func(context.Context, *pintle.Session) (string
 	return func(context.Context, *pintle.Session) (string, error) { return *first, nil }
 }
 
-// AC-191: nobody is signed in any more, so that each form of a sign-in is one of nobody's account,
+// AC-191: no user is signed in any more, so that no form of a sign-in changes an account,
 // also where the application has put all of the site inside Load.
 func TestTheOperatorSignsInAgainWithTwoFactorsWhileTheGrantIsOpen(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
@@ -187,12 +187,12 @@ func TestTheOperatorSignsInAgainWithTwoFactorsWhileTheGrantIsOpen(t *testing.T) 
 		if tokens {
 			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 		}
-		if b.get("/home").says("nobody"); b.cleared() {
+		if b.get("/home").says("no user"); b.cleared() {
 			t.Error("the cookie of a grant that is open is cleared")
 		}
 		b.do(http.MethodPost, "/write", url.Values{}).want(http.StatusConflict)
 		b.signIn(eve, goodPassword).isAt("/auth/account/second-factor").post("/auth/account/second-factor", "code", code())
-		b.get("/home").says(eve + " by nobody")
+		b.get("/home").says(eve + " by no operator")
 		b.do(http.MethodPost, "/write", url.Values{}).want(http.StatusOK)
 		if _, has := b.cookies()["pintle.acting"]; has || !slices.Equal(d.writes, []string{eve}) {
 			t.Errorf("after the sign-in the cookie is there: %t; the application has changed something for %q", has, d.writes)
@@ -217,7 +217,7 @@ func TestAFormOfAnotherTabIsRejectedAfterTheSwitch(t *testing.T) {
 		}
 		for name, end := range map[string]func(*desk, *browser){
 			"button": func(_ *desk, b *browser) { b.post("/auth/account/stop-acting") },
-			"time":   func(d *desk, b *browser) { d.lapse(b); b.get("/home").says(eve + " by nobody") },
+			"time":   func(d *desk, b *browser) { d.lapse(b); b.get("/home").says(eve + " by no operator") },
 		} {
 			d := newDesk(t, tokens)
 			b := d.at()
@@ -304,7 +304,7 @@ func TestTheOtherCookiesOfTheOperatorStay(t *testing.T) {
 		}
 		b.post("/auth/callback/credentials", "email", ada, "password", goodPassword).want(http.StatusForbidden)
 		d.actsIn(b).post("/auth/account/stop-acting").want(http.StatusSeeOther)
-		b.get("/home").says(eve + " by nobody")
+		b.get("/home").says(eve + " by no operator")
 		if after := kept(); !maps.Equal(after, before) || len(before) < 3 {
 			t.Errorf("the cookies were %v and are %v", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 		}
