@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,21 +14,23 @@ import (
 
 const module = "github.com/pintleauth/pintle"
 
-// printTests prints what "go test -json" writes as "go test" prints it without
-// that flag, and writes the result of each test to a file. A line of the file is a
-// directory of the repository, "pass", "fail" or "skip", and the name of a test
-// or subtest, separated by tabs. It reports whether a test or a build failed.
-func printTests(in io.Reader, out io.Writer, results string) (failed bool, err error) {
-	r := &report{out: out, output: map[key]string{}}
-	if err := r.read(in); err != nil {
-		return true, err
-	}
-	r.close()
-	slices.Sort(r.lines)
-	if err := os.MkdirAll(filepath.Dir(results), 0o755); err != nil {
-		return true, err
-	}
-	return r.failed, os.WriteFile(results, []byte(strings.Join(r.lines, "")), 0o644)
+// A report is what a run of "go test -json" said.
+type report struct {
+	out io.Writer
+
+	output map[key]string // what tests that have not ended have printed
+	ends   []end          // of tests and subtests, in the order in which they ended
+	broken bool           // a build failed, or a package without a test that failed
+}
+
+// A key names a test or a subtest, or a package if test is empty.
+type key struct{ pkg, test string }
+
+// An end is how a test or a subtest ended.
+type end struct {
+	key
+	action string // "pass", "fail" or "skip"
+	said   string // what a test that failed has printed
 }
 
 // An event is one line of "go test -json": see "go doc test2json".
@@ -39,19 +42,9 @@ type event struct {
 	Output     string
 }
 
-type key struct{ pkg, test string }
-
-type report struct {
-	out io.Writer
-
-	// output is what running tests have printed. It is shown when a test fails.
-	output                  map[key]string
-	lines                   []string
-	passed, missed, skipped int
-	failed                  bool
-}
-
-func (r *report) read(in io.Reader) error {
+// readTests prints what "go test -json" writes as "go test" prints it without that flag.
+func readTests(in io.Reader, out io.Writer) (*report, error) {
+	r := &report{out: out, output: map[key]string{}}
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadString('\n')
@@ -65,10 +58,10 @@ func (r *report) read(in io.Reader) error {
 			}
 		}
 		if err == io.EOF {
-			return nil
+			return r, nil
 		}
 		if err != nil {
-			return err
+			return r, err
 		}
 	}
 }
@@ -79,7 +72,7 @@ func (r *report) add(e event) {
 	case "build-output":
 		_, _ = io.WriteString(r.out, e.Output)
 	case "build-fail":
-		r.failed = true
+		r.broken = true
 	case "output":
 		if e.Test != "" || !isFraming(e.Output) {
 			r.output[k] += e.Output
@@ -99,28 +92,17 @@ func isFraming(line string) bool {
 }
 
 func (r *report) endTest(e event) {
-	dir := strings.TrimPrefix(strings.TrimPrefix(e.Package, module), "/")
-	if dir == "" {
-		dir = "."
+	n := end{key: key{e.Package, e.Test}, action: e.Action}
+	if e.Action == "fail" {
+		n.said = r.output[n.key]
+		_, _ = io.WriteString(r.out, n.said)
 	}
-	r.lines = append(r.lines, dir+"\t"+e.Action+"\t"+e.Test+"\n")
-	k := key{e.Package, e.Test}
-	switch e.Action {
-	case "pass":
-		r.passed++
-	case "skip":
-		r.skipped++
-	case "fail":
-		r.missed++
-		r.failed = true
-		_, _ = io.WriteString(r.out, r.output[k])
-	}
-	delete(r.output, k)
+	r.ends = append(r.ends, n)
+	delete(r.output, n.key)
 }
 
 func (r *report) endPackage(e event) {
 	if e.Action == "fail" {
-		r.failed = true
 		// A test that a panic or a time-out ended has no result.
 		var left []key
 		for k := range r.output {
@@ -133,6 +115,8 @@ func (r *report) endPackage(e event) {
 			_, _ = io.WriteString(r.out, r.output[k])
 			delete(r.output, k)
 		}
+		failed := slices.ContainsFunc(r.ends, func(n end) bool { return n.pkg == e.Package && n.action == "fail" })
+		r.broken = r.broken || !failed || left != nil
 	}
 	k := key{pkg: e.Package}
 	if said := r.output[k]; e.Action == "fail" || !strings.Contains(said, "[no test files]") {
@@ -141,6 +125,97 @@ func (r *report) endPackage(e event) {
 	delete(r.output, k)
 }
 
-func (r *report) close() {
-	_, _ = fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.passed, r.missed, r.skipped)
+// mostAgain is how many tests may fail for [report.again].
+const mostAgain = 3
+
+// again returns the tests that are worth running again: those of a run in which
+// everything was built and few tests failed. A data race is a fault of the code, which
+// is not always seen, and a test that met one has failed for good.
+func (r *report) again() []key {
+	if r.broken {
+		return nil
+	}
+	var found []key
+	for _, n := range r.ends {
+		if n.action != "fail" {
+			continue
+		}
+		if strings.Contains(n.said, "DATA RACE") || strings.Contains(n.said, "race detected") {
+			return nil
+		}
+		if !strings.Contains(n.test, "/") {
+			found = append(found, n.key)
+		}
+	}
+	if len(found) > mostAgain {
+		return nil
+	}
+	return found
+}
+
+// replace takes the ends of a test and its subtests from another run.
+func (r *report) replace(k key, by *report) {
+	of := func(n end) bool { return n.pkg == k.pkg && (n.test == k.test || strings.HasPrefix(n.test, k.test+"/")) }
+	r.ends = slices.DeleteFunc(r.ends, of)
+	for _, n := range by.ends {
+		if of(n) {
+			r.ends = append(r.ends, n)
+		}
+	}
+}
+
+// write writes the ends to a file. A line of it is a directory of the repository,
+// "pass", "fail" or "skip", and the name of a test or subtest, separated by tabs.
+func (r *report) write(file string) error {
+	var lines []string
+	for _, n := range r.ends {
+		lines = append(lines, n.dir()+"\t"+n.action+"\t"+n.test+"\n")
+	}
+	slices.Sort(lines)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strings.Join(slices.Compact(lines), "")), 0o644)
+}
+
+// dir is the directory of the package in the repository.
+func (k key) dir() string {
+	if dir := strings.TrimPrefix(strings.TrimPrefix(k.pkg, module), "/"); dir != "" {
+		return dir
+	}
+	return "."
+}
+
+func (r *report) counts() string {
+	counts := map[string]int{}
+	for _, n := range r.ends {
+		counts[n.action]++
+	}
+	return fmt.Sprintf("%d passed, %d failed, %d skipped", counts["pass"], counts["fail"], counts["skip"])
+}
+
+// failure returns nil if everything passed. Otherwise it repeats which tests failed and
+// the end of what they printed, because the log of a whole run is long.
+func (r *report) failure() error {
+	var errs []error
+	for _, n := range r.ends {
+		if n.action == "fail" {
+			errs = append(errs, fmt.Errorf("%s in %s failed:\n%s", n.test, n.dir(), last(n.said, 8)))
+		}
+	}
+	if r.broken {
+		errs = append(errs, errors.New("a package could not be built or ended early: see above"))
+	}
+	return errors.Join(errs...)
+}
+
+// last returns the last lines of a text that say what went wrong.
+func last(text string, most int) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "=== ") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-most):], "")
 }
