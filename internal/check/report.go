@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +30,9 @@ type key struct{ pkg, test string }
 // An end is how a test or a subtest ended.
 type end struct {
 	key
-	action string // "pass", "fail" or "skip"
-	said   string // what a test that failed has printed
+	action  string  // "pass", "fail" or "skip"
+	said    string  // what a test that failed has printed
+	elapsed float64 // seconds
 }
 
 // An event is one line of "go test -json": see "go doc test2json".
@@ -40,6 +42,7 @@ type event struct {
 	ImportPath string
 	Test       string
 	Output     string
+	Elapsed    float64 // seconds
 }
 
 // readTests prints what "go test -json" writes as "go test" prints it without that flag.
@@ -92,7 +95,7 @@ func isFraming(line string) bool {
 }
 
 func (r *report) endTest(e event) {
-	n := end{key: key{e.Package, e.Test}, action: e.Action}
+	n := end{key: key{e.Package, e.Test}, action: e.Action, elapsed: e.Elapsed}
 	if e.Action == "fail" {
 		n.said = r.output[n.key]
 		_, _ = io.WriteString(r.out, n.said)
@@ -153,6 +156,10 @@ func (r *report) again() []key {
 	return found
 }
 
+func (r *report) passed(k key) bool {
+	return slices.ContainsFunc(r.ends, func(n end) bool { return n.key == k && n.action == "pass" })
+}
+
 // replace takes the ends of a test and its subtests from another run.
 func (r *report) replace(k key, by *report) {
 	of := func(n end) bool { return n.pkg == k.pkg && (n.test == k.test || strings.HasPrefix(n.test, k.test+"/")) }
@@ -192,6 +199,18 @@ func (r *report) counts() string {
 		counts[n.action]++
 	}
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", counts["pass"], counts["fail"], counts["skip"])
+}
+
+// slowest lists the tests without their subtests that took longest: where a run that
+// has become too long can be cut. Tests that wait for each other are among them.
+func (r *report) slowest(most int) string {
+	tests := slices.DeleteFunc(slices.Clone(r.ends), func(n end) bool { return strings.Contains(n.test, "/") })
+	slices.SortStableFunc(tests, func(a, b end) int { return cmp.Compare(b.elapsed, a.elapsed) })
+	var b strings.Builder
+	for _, n := range tests[:min(most, len(tests))] {
+		fmt.Fprintf(&b, "%7.1f s  %s in %s\n", n.elapsed, n.test, n.dir())
+	}
+	return b.String()
 }
 
 // failure returns nil if everything passed. Otherwise it repeats which tests failed and

@@ -142,6 +142,18 @@ func TestAlways(t *testing.T) { t.Error("always") }
 	}
 }
 
+func TestAReportListsTheSlowestTests(t *testing.T) {
+	r, _ := reported(t,
+		`{"Action":"pass","Package":"`+module+`/token","Test":"TestA","Elapsed":1.5}`,
+		`{"Action":"pass","Package":"`+module+`/token","Test":"TestB/sub","Elapsed":30}`,
+		`{"Action":"pass","Package":"`+module+`/token","Test":"TestB","Elapsed":31}`,
+		`{"Action":"pass","Package":"`+module+`","Test":"TestC","Elapsed":0.1}`,
+	)
+	if got := r.slowest(2); got != "   31.0 s  TestB in token\n    1.5 s  TestA in token\n" {
+		t.Errorf("the slowest are\n%s", got)
+	}
+}
+
 func failing(test, said string) []string {
 	return []string{
 		`{"Action":"output","Package":"` + module + `/token","Test":"` + test + `","Output":"` + said + `\n"}`,

@@ -82,7 +82,7 @@ func (c *check) raceAll(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	_, _ = fmt.Fprintln(c.out, r.counts())
+	_, _ = fmt.Fprintf(c.out, "%s\nthe slowest:\n%s", r.counts(), r.slowest(25))
 	if err := errors.Join(r.write(c.results()), r.failure()); err != nil {
 		return "", err
 	}
@@ -95,7 +95,7 @@ func (c *check) raceAll(ctx context.Context) (string, error) {
 // names the test, which is to be repaired.
 func (c *check) testAgain(ctx context.Context, flags []string, r *report, k key) error {
 	second, err := c.test(ctx, flags, "-count=3", "-run", "^"+k.test+"$", k.pkg)
-	if err != nil || second.failure() != nil || !slices.Contains(second.ends, end{key: k, action: "pass"}) {
+	if err != nil || second.failure() != nil || !second.passed(k) {
 		return err
 	}
 	r.replace(k, second)
