@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 51 {
+	if len(mistakes) != 52 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -231,7 +231,7 @@ var mistakes = []struct {
 	},
 	{
 		name:  "the log says that the path of AUTH_URL is the base path",
-		guide: "The sign-in page comes again and again",
+		guide: `"Something is wrong on our side" with status 403, or the sign-in page comes again`,
 		run: func(w *setup) {
 			w.each(map[string]func(*setup){
 				"with the routes behind the guard": func(w *setup) {
@@ -606,7 +606,7 @@ var mistakes = []struct {
 	},
 	{
 		name:  "the log says that Callbacks.JWT returns no claims",
-		guide: "The sign-in page comes again and again",
+		guide: `"Something is wrong on our side" with status 403, or the sign-in page comes again`,
 		run: func(w *setup) {
 			w.cfg.Callbacks.JWT = func(context.Context, *pintle.TokenChange) (pintle.Claims, error) { return nil, nil }
 			at := w.serve(app(w.auth()))
@@ -618,6 +618,23 @@ var mistakes = []struct {
 			if strings.Contains(w.log.String(), `"signed in"`) {
 				w.Error("the log says that a user is signed in")
 			}
+		},
+	},
+	{
+		name:  "the guide says that nothing has read the cookie",
+		guide: "SessionFrom is nil although the user is signed in",
+		run: func(w *setup) {
+			auth := w.auth()
+			mux := http.NewServeMux()
+			mux.Handle("/auth/", auth)
+			mux.Handle("/", page)
+			mux.Handle("/loaded", auth.Load(page))
+			mux.Handle("/members", auth.Require(page))
+			at := w.serve(mux)
+			w.signsIn(at)
+			// There is no record, because Pintle is not asked.
+			b := w.net.browser(w.T).open(at+"/auth/signin").submit("/signin/acme").sees(200, "guest").isAt(at)
+			b.open(at+"/loaded").sees(200, "Hello, ")
 		},
 	},
 	{
