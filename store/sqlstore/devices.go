@@ -30,8 +30,12 @@ func (t tokenRow) handle(r records) string {
 
 // handleOf returns what identifies a session to its owner, of its token.
 func handleOf(token string) string {
-	hash := sha256.Sum256([]byte(token))
-	return handles.EncodeToString(hash[:])
+	return handle(sha256.Sum256([]byte(token)))
+}
+
+// handle is handleOf for the hash of a token.
+func handle(hash [sha256.Size]byte) string {
+	return string(handles.AppendEncode(make([]byte, 0, 2*len(hash)), hash[:]))
 }
 
 // UserSessions implements [pintle.Store]. The tokens of the yielded

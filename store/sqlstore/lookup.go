@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -19,6 +20,8 @@ type lookup struct {
 	dest    []any // scanners, in the order of the columns
 	values  []driver.Value
 	args    [2]any
+	hash    [sha256.Size]byte // of the token
+	hashed  any               // hash as an argument
 }
 
 func (r records) newLookup() *lookup {
@@ -31,18 +34,24 @@ func (r records) newLookup() *lookup {
 		l.dest = append(l.dest, &l.facts.owner, &l.facts.data)
 	}
 	l.values = make([]driver.Value, len(l.dest))
+	l.hashed = l.hash[:]
 	return l
 }
 
 // SessionAndUser implements [pintle.Store], in one round trip.
 func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.StoredSession, *pintle.User, error) {
-	key, ok := r.tokenColumn(token)
-	if !ok {
+	if !r.tables.hashed && !storable(token) {
 		return nil, nil, r.absent(ctx)
 	}
 	l := r.newLookup()
 	defer r.lookups.Put(l)
-	args := append(l.args[:0], key)
+	args := l.args[:1]
+	if r.tables.hashed {
+		l.hash = sha256.Sum256([]byte(token))
+		args[0] = l.hashed
+	} else {
+		args[0] = token
+	}
 	if r.tables.facts != nil {
 		args = append(args, factsKey(token))
 	}
@@ -52,12 +61,23 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 		return nil, nil, r.fail(ctx, "find session", err)
 	}
 	u := l.user.user(r)
-	s := l.session.session(token, handleOf(token))
+	s := l.session.session(token, l.handle(r, token))
 	s.UserID = u.ID
 	if r.tables.facts != nil {
 		s.Data = l.facts.of(u.ID)
 	}
 	return s, u, nil
+}
+
+// handle returns the handle of the session that was found, if it has no id.
+func (l *lookup) handle(r records, token string) string {
+	switch {
+	case l.session.id != "":
+		return ""
+	case r.tables.hashed:
+		return handle(l.hash)
+	}
+	return handleOf(token)
 }
 
 func (r records) find(ctx context.Context, l *lookup, args []any) error {
@@ -69,7 +89,7 @@ func (r records) find(ctx context.Context, l *lookup, args []any) error {
 		}
 		// The driver cannot, or the connection died before the query left.
 	case r.dialect == SQLite && r.tx && ctx.Err() == nil:
-		return r.first(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, args...)
+		return r.row(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, args...)
 	case r.dialect == SQLite && ctx.Err() == nil:
 		return r.inTurn(ctx, l, args)
 	}
@@ -81,18 +101,22 @@ func (r records) find(ctx context.Context, l *lookup, args []any) error {
 // a time-out, a look-up takes 1.4 times as long. Without one it waits for others at
 // most, and they are bounded by the busy timeout.
 func (r records) inTurn(ctx context.Context, l *lookup, args []any) error {
-	if connections := r.db.Stats().MaxOpenConnections; connections > 0 {
-		back, err := r.turns.take(ctx, r.deadlines, connections)
+	pool := r.db.Stats()
+	if connections := pool.MaxOpenConnections; connections > 0 {
+		places, waited, err := r.turns.take(ctx, r.deadlines, connections)
 		if err != nil {
 			return err
 		}
-		defer back()
-		if r.db.Stats().InUse >= connections {
+		defer func() { <-places }()
+		if waited {
+			pool = r.db.Stats()
+		}
+		if pool.InUse >= connections {
 			// Others than look-ups have them all, and it is not known for how long.
 			return r.one(ctx, l.dest, r.sql.sessionAndUser, args...)
 		}
 	}
-	return r.first(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, args...)
+	return r.row(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, args...)
 }
 
 // askDriver calls the driver directly, on a connection of the pool: [sql.Rows]

@@ -143,6 +143,15 @@ func (r records) one(ctx context.Context, dest []any, s *statement, args ...any)
 }
 
 func (r records) first(ctx context.Context, dest []any, s *statement, args ...any) error {
+	return r.read(ctx, dest, s, args, true)
+}
+
+// row is first for a SELECT of SQLite, which has no more to say after the row.
+func (r records) row(ctx context.Context, dest []any, s *statement, args ...any) error {
+	return r.read(ctx, dest, s, args, false)
+}
+
+func (r records) read(ctx context.Context, dest []any, s *statement, args []any, toEnd bool) error {
 	rows, err := r.query(ctx, s, args...)
 	if err != nil {
 		return err
@@ -159,7 +168,7 @@ func (r records) first(ctx context.Context, dest []any, s *statement, args ...an
 	}
 	// The row is there when the statement has run to its end: what follows it
 	// may be an error, of a DELETE … RETURNING for example.
-	for rows.Next() {
+	for toEnd && rows.Next() {
 	}
 	if err := rows.Err(); err != nil {
 		return err

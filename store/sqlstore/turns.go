@@ -13,9 +13,9 @@ type turns struct {
 	now atomic.Pointer[chan struct{}]
 }
 
-// take waits for a turn in a pool of so many connections, and returns what gives
-// it back. It waits until ctx ends, and no longer than deadlines has.
-func (t *turns) take(ctx context.Context, deadlines *sharedDeadlines, connections int) (back func(), err error) {
+// take waits for a turn in a pool of so many connections. Who has it reads from
+// places to give it back. It waits until ctx ends, and no longer than deadlines has.
+func (t *turns) take(ctx context.Context, deadlines *sharedDeadlines, connections int) (places <-chan struct{}, waited bool, err error) {
 	now := t.now.Load()
 	if now == nil || cap(*now) != connections {
 		// Look-ups that have a turn give it back to the former channel.
@@ -23,20 +23,18 @@ func (t *turns) take(ctx context.Context, deadlines *sharedDeadlines, connection
 		t.now.CompareAndSwap(now, &sized)
 		now = t.now.Load()
 	}
-	places := *now
-	back = func() { <-places }
 	select {
-	case places <- struct{}{}:
-		return back, nil
+	case *now <- struct{}{}:
+		return *now, false, nil
 	default:
 	}
 	look := deadlines.of(ctx)
 	select {
-	case places <- struct{}{}:
-		return back, nil
+	case *now <- struct{}{}:
+		return *now, true, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, true, ctx.Err()
 	case <-look.Done():
-		return nil, look.Err()
+		return nil, true, look.Err()
 	}
 }
