@@ -27,8 +27,8 @@ type Acting struct {
 	// Protected are roles of users as whom no operator may act: each role with more rights than
 	// the operators have, such as that of administrators. An operator who acts as a user has the
 	// rights of the user. Users with one of Roles are always protected. With an empty list
-	// [Operators.ActAs] rejects every user who has a role, and [pintle.New] logs the code
-	// ActingWithoutProtected.
+	// [Operators.ActAs] rejects every user who has a role, and [pintle.New] logs a notice with
+	// the code ActingWithoutProtected.
 	Protected []string
 
 	// MaxAge is the longest time for which an operator acts, from its beginning. Zero means

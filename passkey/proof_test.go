@@ -48,7 +48,7 @@ func TestAnAnswerIsForTheProofItWasMadeFor(t *testing.T) {
 			"another user": func() error { _, err := b.proves(bob, "link 1", answer); return err },
 			"another browser": func() error {
 				elsewhere := s.half(ada)
-				elsewhere.provable(ada, "link 1") // a challenge of its own
+				elsewhere.provable(ada, "link 1") // this browser gets another challenge
 				_, err := elsewhere.proves(ada, "link 1", answer)
 				return err
 			},

@@ -14,11 +14,10 @@ import (
 // ever.
 const reservation = time.Minute
 
-// kept is how long an address is held from just before the row of its user is
-// written until it is confirmed. If the process dies in between, the row decides: a
-// user who has the address keeps it, and if none has it, it is free after
-// [reservation]. It is an end that nobody sees, and tells such an address from a
-// confirmed one.
+// kept is the lifetime that the key of an address gets just before the row of its
+// user is written. A confirmed key has no lifetime, which tells the two apart. If the
+// process dies before it confirms the key, the row decides: the user whose row has
+// the address keeps it, and without such a row it is free after [reservation].
 const kept = 100 * 365 * 24 * time.Hour
 
 // reserve holds an address for the user with the given id until it is

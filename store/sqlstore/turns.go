@@ -13,8 +13,9 @@ type turns struct {
 	now atomic.Pointer[chan struct{}]
 }
 
-// take waits for a turn in a pool of so many connections. Who has it reads from
-// places to give it back. It waits until ctx ends, and no longer than deadlines has.
+// take waits for a turn in a pool of so many connections. The caller gives the turn
+// back by reading from places. The wait ends with ctx, or with the deadline if that is
+// sooner.
 func (t *turns) take(ctx context.Context, deadlines *sharedDeadlines, connections int) (places <-chan struct{}, waited bool, err error) {
 	now := t.now.Load()
 	if now == nil || cap(*now) != connections {

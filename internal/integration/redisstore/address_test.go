@@ -12,8 +12,8 @@ import (
 )
 
 // Q20: a process that dies while it gives a user an address leaves an address that leads to
-// the user, or one that others can have. A user with an address that leads to nobody would
-// be a second user of it as soon as another one came.
+// the user, or one that another user can take. If a user had an address by which the store finds
+// no user, another user could take it, and two users would have it.
 func TestAnAddressIsThatOfItsUserOrFreeWhenItsProcessHasDied(t *testing.T) {
 	const address, key = "new@example.org", "user:email:new@example.org"
 	client := single(t)
@@ -56,7 +56,7 @@ func TestAnAddressIsThatOfItsUserOrFreeWhenItsProcessHasDied(t *testing.T) {
 		found, err := s.UserByEmail(t.Context(), address)
 		switch {
 		case err != nil:
-			t.Errorf("after %d commands the address leads to nobody: %v", after, err)
+			t.Errorf("after %d commands the store finds no user by the address: %v", after, err)
 		case stored.Email == address && (found.ID != u.ID || !errors.Is(taken, pintle.ErrConflict)):
 			t.Errorf("after %d commands the user has the address, which leads to %s, and another user: %v", after, found.ID, taken)
 		case stored.Email == "" && (found.ID != "bob" || taken != nil):
