@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -40,7 +41,9 @@ type Letter struct {
 //go:embed letter.html
 var letterText string
 
-var letterTemplate = template.Must(template.New("letter").Parse(letterText))
+var letterTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("letter").Parse(letterText))
+})
 
 type letterView struct {
 	view
@@ -68,7 +71,7 @@ func (l Letter) Render() (subject, text, html string, err error) {
 		v.LinkHref = hrefOf(l.LinkURL)
 	}
 	var body bytes.Buffer
-	if err := letterTemplate.Execute(&body, v); err != nil {
+	if err := letterTemplate().Execute(&body, v); err != nil {
 		return "", "", "", fmt.Errorf("mail: %w", err) // unreachable: every view fits the template
 	}
 	return l.Subject, l.plain(), body.String(), nil

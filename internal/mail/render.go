@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/pintleauth/pintle/internal/page/color"
@@ -62,7 +63,9 @@ var (
 //go:embed mail.html
 var htmlText string
 
-var htmlTemplate = template.Must(template.New("mail").Parse(htmlText))
+var htmlTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("mail").Parse(htmlText))
+})
 
 type view struct {
 	Lang, Dir, Align  string
@@ -95,7 +98,7 @@ func Render(d Data) (subject, text, html string, err error) {
 	v.Host, v.Texts, v.Href, v.Lifetime = spelled(cmp.Or(d.Site, host)), texts, hrefOf(d.URL), d.Lifetime
 	v.Before, v.After, _ = strings.Cut(texts.Heading, "%s")
 	var body bytes.Buffer
-	if err := htmlTemplate.Execute(&body, v); err != nil {
+	if err := htmlTemplate().Execute(&body, v); err != nil {
 		return "", "", "", fmt.Errorf("mail: %w", err) // unreachable: every view fits the template
 	}
 	subject = strings.Replace(texts.Subject, "%s", cmp.Or(d.Site, host), 1)

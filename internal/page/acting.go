@@ -45,7 +45,7 @@ func (p *Pages) acting(a *Acting) *actingView {
 // own: an element of the class pintle-acting with a paragraph and a form.
 func (p *Pages) Banner(a Acting) template.HTML {
 	var body bytes.Buffer
-	if err := noticeTemplate.ExecuteTemplate(&body, "acting", p.acting(&a)); err != nil {
+	if err := noticeTemplate().ExecuteTemplate(&body, "acting", p.acting(&a)); err != nil {
 		panic("page: " + err.Error()) // unreachable, as in renderAs
 	}
 	return template.HTML(strings.TrimSpace(body.String())) //nolint:gosec // of a template, which has escaped the values

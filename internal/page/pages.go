@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // Pages renders pages in one theme and one language. It may be used by several
@@ -84,8 +85,13 @@ var (
 	settingsTemplate      = parse("form.html", "html/settings.html")
 )
 
-func parse(name string, further ...string) *template.Template {
-	return template.Must(template.ParseFS(html, append([]string{"html/frame.html", "html/" + name}, further...)...))
+// parse returns a function that parses a template at its first call. Most programs show a
+// few of the pages, and one that has its own shows none: all of them parsed take
+// 600 kB, which each garbage collection would scan.
+func parse(name string, further ...string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		return template.Must(template.ParseFS(html, append([]string{"html/frame.html", "html/" + name}, further...)...))
+	})
 }
 
 // frame is what the frame around every page shows. Page views embed it.
@@ -126,14 +132,14 @@ func (p *Pages) frame(site Site, root, heading string, own ...template.CSS) fram
 func (f frame) BackTo() string { return fill(f.T.BackTo, f.Name) }
 
 // render executes t with a view that embeds f.
-func render(t *template.Template, status int, view any, policy policy) Page {
+func render(t func() *template.Template, status int, view any, policy policy) Page {
 	return renderAs("frame", t, status, view, policy)
 }
 
 // renderAs is render with another frame.
-func renderAs(frame string, t *template.Template, status int, view any, policy policy) Page {
+func renderAs(frame string, t func() *template.Template, status int, view any, policy policy) Page {
 	var body bytes.Buffer
-	if err := t.ExecuteTemplate(&body, frame, view); err != nil {
+	if err := t().ExecuteTemplate(&body, frame, view); err != nil {
 		// Unreachable: the templates are part of the program, every view is
 		// rendered by the tests, and a buffer takes all that is written.
 		panic("page: " + err.Error())
