@@ -39,19 +39,19 @@ const (
 	named       // only if it is named
 )
 
-// steps are all of them, in the order in which they begin: what fails soon comes first.
-// Beside setup, which waits for the network, run steps that need nothing but Go and no
-// compiler of C. Beside race, whose tests wait for servers, run those that start programs.
+// steps are all of them, in the order in which they begin. Beside setup, which waits for
+// the network, run steps that need nothing but Go and no compiler of C. Race takes the
+// longest and often waits, for servers and browsers: all that is left runs beside it.
 var steps = []step{
 	{"setup", all, (*check).setup, nil},
 	{"format", always, (*check).format, nil},
 	{"vet", laptop, (*check).vet, nil}, // golangci-lint runs the analyses of vet, too
+	{"race", all, (*check).raceAll, []string{"setup"}},
 	{"platforms", all, (*check).crossCheck, nil},
 	{"versions", all, (*check).goVersions, nil},
 	{"lint", always, (*check).lint, []string{"setup"}},
 	{"workflows", always, (*check).workflows, []string{"setup"}},
 	{"unit", laptop, (*check).unit, nil},
-	{"race", all, (*check).raceAll, []string{"lint"}},
 	{"conformance", all, (*check).conformance, []string{"lint"}},
 	{"publish", all, (*check).publish, []string{"lint"}},
 	{"registers", all, (*check).registers, []string{"race"}},

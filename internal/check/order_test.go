@@ -109,7 +109,7 @@ func TestAllStepsButTheNamedOnesRunOnce(t *testing.T) {
 		}
 		want := "format vet lint workflows unit"
 		if thorough {
-			want = "setup format platforms versions lint workflows race conformance publish registers"
+			want = "setup format race platforms versions lint workflows conformance publish registers"
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("with -all %t the steps are %q, want %q", thorough, got, want)
