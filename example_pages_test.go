@@ -42,7 +42,7 @@ func ExampleConfig_texts() {
 		fmt.Println(strings.Join(strings.Fields(tags.ReplaceAllString(w.Body.String(), " ")), " "))
 	}
 	// Output:
-	// Sign in to continue to Bird Shop Username Password Show the password Sign in with Password
+	// Sign in to continue to Bird Shop Username Password Show the password Sign in with password
 	// Anmelden weiter zur Vogelhandlung Benutzername Passwort Passwort zeigen Mit Passwort anmelden
 }
 

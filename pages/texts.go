@@ -66,7 +66,9 @@ type Texts struct {
 	// Words translates words of the configuration, which are its keys: names of
 	// providers, and labels, placeholders and titles of a field. Words that
 	// are not in it are shown unchanged. The defaults of the configuration are
-	// "Email", "Credentials", "Passkey", "Username", "Password" and "SSO".
+	// "Email", "Credentials", "Passkey", "Username", "Password" and "SSO". The key "Sign in
+	// with Password" is the whole label of the button of a provider called "Password", "Sign
+	// in with password"; without it the label is made of SignInWith and the name.
 	Words map[string]string
 
 	// SignInErrors are shown on the sign-in page, by the code in its parameter

@@ -138,7 +138,7 @@ func (p *Pages) providerViews(d *SignInData) ([]providerView, []*tile) {
 	submits := 0
 	for i, provider := range shown {
 		view := providerView{
-			Provider: provider, Label: fill(p.texts.SignInWith, p.texts.word(provider.Name)),
+			Provider: provider, Label: p.texts.signInWith(provider.Name),
 			Primary: i == primary, LastUsed: provider.ID == d.LastUsed, Autofocus: i == focused,
 		}
 		if len(views) > 0 {

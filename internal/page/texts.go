@@ -17,6 +17,11 @@ import (
 // from [English].
 type Texts pages.Texts
 
+// passwordLabel is the English label of the button of a provider called "Password", and its key
+// among the words: a name begins with a capital letter, and this word within a sentence does not.
+// In other languages it needs an article or another case.
+const passwordLabel = "Sign in with Password"
+
 // English returns the texts that are used unless the host sets others.
 func English() Texts {
 	const otherAccount = "That did not work. Try again, or sign in with a different account."
@@ -46,6 +51,7 @@ func English() Texts {
 			"Username":    "Username",
 			"Password":    "Password",
 			"SSO":         "SSO",
+			passwordLabel: "Sign in with password",
 		},
 		SignInErrors: map[string]string{
 			"Signin":                otherAccount,
@@ -155,6 +161,9 @@ func (t Texts) complete() Texts {
 	english := English()
 	t.SignInErrors = overlay(english.SignInErrors, t.SignInErrors)
 	t.Errors = overlay(english.Errors, t.Errors)
+	if t.SignInWith != "" || t.Words["Password"] != "" {
+		delete(english.Words, passwordLabel) // the label is made of the words of the host
+	}
 	t.Words = overlay(english.Words, t.Words)
 	t.Account.Pages = overlayFilled(english.Account.Pages, t.Account.Pages)
 	t.Account.Words = overlay(english.Account.Words, t.Account.Words)
@@ -241,6 +250,14 @@ func (t *Texts) mail() mail.Texts {
 
 // word returns what a word of the configuration is in the language of t.
 func (t *Texts) word(configured string) string { return cmp.Or(t.Words[configured], configured) }
+
+// signInWith is the label of the button of a provider.
+func (t *Texts) signInWith(name string) string {
+	if label := t.Words[passwordLabel]; label != "" && name == "Password" {
+		return label
+	}
+	return fill(t.SignInWith, t.word(name))
+}
 
 // fill puts a name into a text. It is not fmt.Sprintf, to which a percent sign
 // a translator writes would be a verb.

@@ -14,7 +14,31 @@ import (
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/pages"
+	"github.com/pintleauth/pintle/pages/translation"
 )
+
+// A label that the host has worded is the host's.
+func TestThePasswordIsAWordOfTheSentence(t *testing.T) {
+	for _, tt := range []struct {
+		texts page.Texts
+		name  string
+		want  string
+	}{
+		{page.Texts{}, "Password", "Sign in with password"},
+		{page.Texts{}, "Credentials", "Sign in with Credentials"},
+		{page.Texts{SignInWith: "Continue with %s"}, "Password", "Continue with Password"},
+		{page.Texts{Words: map[string]string{"Password": "Passphrase"}}, "Password", "Sign in with Passphrase"},
+		{page.Texts(translation.French()), "Password", "Se connecter avec un mot de passe"},
+		{page.Texts(translation.French()), "GitHub", "Se connecter avec GitHub"},
+	} {
+		provider := password
+		provider.Name = tt.name
+		body := string(newPages(t, page.Theme{}, tt.texts).SignIn(page.SignInData{Site: site, Providers: []page.Provider{provider}}).Body)
+		if !strings.Contains(body, ">"+tt.want+"</button>") {
+			t.Errorf("the button of %q does not say %q", tt.name, tt.want)
+		}
+	}
+}
 
 // translated returns texts whose every string differs from the English one.
 func translated() page.Texts {
@@ -60,6 +84,9 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 	all["native"] = p.Native(page.NativeData{Site: site, Application: "alice@example.test", User: "alice@example.test"})
 	all["address taken"] = p.AddressTaken(page.AddressTakenData{Site: site, Email: "alice@example.test", OtherSignInURL: "/auth/signin"})
 	all["replace"] = p.Replace(page.ReplaceData{Site: site, User: "alice@example.test", Provider: "GitHub"})
+	named := password
+	named.Name = "Password"
+	all["sign-in with a password"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{named}})
 	all["sign-in by an address"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{{ID: "sso", Name: "SSO", Kind: page.Email, Action: "/x"}}})
 
 	subject, plain, body, err := p.SignInMail("https://app.example/x", 24*time.Hour)

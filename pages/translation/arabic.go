@@ -24,12 +24,13 @@ func Arabic() pages.Texts {
 		LastUsed:           "سجّلت الدخول بهذه الطريقة في المرة الماضية.",
 
 		Words: map[string]string{
-			"Credentials": "بيانات الدخول",
-			"Email":       "البريد الإلكتروني",
-			"Passkey":     "مفتاح المرور",
-			"Password":    "كلمة المرور",
-			"SSO":         "دخول المؤسسة",
-			"Username":    "اسم المستخدم",
+			"Credentials":           "بيانات الدخول",
+			"Email":                 "البريد الإلكتروني",
+			"Passkey":               "مفتاح المرور",
+			"Password":              "كلمة المرور",
+			"SSO":                   "دخول المؤسسة",
+			"Sign in with Password": "الدخول باستخدام كلمة المرور",
+			"Username":              "اسم المستخدم",
 		},
 
 		SignInErrors: map[string]string{

@@ -24,12 +24,13 @@ func SimplifiedChinese() pages.Texts {
 		LastUsed:           "您上次使用此方式登录。",
 
 		Words: map[string]string{
-			"Credentials": "凭据",
-			"Email":       "电子邮箱",
-			"Passkey":     "通行密钥",
-			"Password":    "密码",
-			"SSO":         "SSO",
-			"Username":    "用户名",
+			"Credentials":           "凭据",
+			"Email":                 "电子邮箱",
+			"Passkey":               "通行密钥",
+			"Password":              "密码",
+			"SSO":                   "SSO",
+			"Sign in with Password": "使用密码登录",
+			"Username":              "用户名",
 		},
 
 		SignInErrors: map[string]string{

@@ -24,12 +24,13 @@ func Dutch() pages.Texts {
 		LastUsed:           "Zo hebt u de vorige keer ingelogd.",
 
 		Words: map[string]string{
-			"Credentials": "Inloggegevens",
-			"Email":       "E-mailadres",
-			"Passkey":     "Passkey",
-			"Password":    "Wachtwoord",
-			"SSO":         "SSO",
-			"Username":    "Gebruikersnaam",
+			"Credentials":           "Inloggegevens",
+			"Email":                 "E-mailadres",
+			"Passkey":               "Passkey",
+			"Password":              "Wachtwoord",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Inloggen met wachtwoord",
+			"Username":              "Gebruikersnaam",
 		},
 
 		SignInErrors: map[string]string{

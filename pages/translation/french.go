@@ -24,12 +24,13 @@ func French() pages.Texts {
 		LastUsed:           "C’est ainsi que vous vous êtes connecté la dernière fois.",
 
 		Words: map[string]string{
-			"Credentials": "Identifiants",
-			"Email":       "Adresse e-mail",
-			"Passkey":     "Clé d’accès",
-			"Password":    "Mot de passe",
-			"SSO":         "SSO",
-			"Username":    "Nom d’utilisateur",
+			"Credentials":           "Identifiants",
+			"Email":                 "Adresse e-mail",
+			"Passkey":               "Clé d’accès",
+			"Password":              "Mot de passe",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Se connecter avec un mot de passe",
+			"Username":              "Nom d’utilisateur",
 		},
 
 		SignInErrors: map[string]string{

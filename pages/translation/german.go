@@ -24,12 +24,13 @@ func German() pages.Texts {
 		LastUsed:           "So haben Sie sich zuletzt angemeldet.",
 
 		Words: map[string]string{
-			"Credentials": "Passwort",
-			"Email":       "E-Mail",
-			"Passkey":     "Passkey",
-			"Password":    "Passwort",
-			"SSO":         "SSO",
-			"Username":    "Benutzername",
+			"Credentials":           "Passwort",
+			"Email":                 "E-Mail",
+			"Passkey":               "Passkey",
+			"Password":              "Passwort",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Mit Passwort anmelden",
+			"Username":              "Benutzername",
 		},
 
 		SignInErrors: map[string]string{

@@ -24,12 +24,13 @@ func Hindi() pages.Texts {
 		LastUsed:           "पिछली बार आपने इसी तरीके से साइन इन किया था।",
 
 		Words: map[string]string{
-			"Credentials": "क्रेडेंशियल",
-			"Email":       "ईमेल",
-			"Passkey":     "पासकी",
-			"Password":    "पासवर्ड",
-			"SSO":         "SSO",
-			"Username":    "उपयोगकर्ता नाम",
+			"Credentials":           "क्रेडेंशियल",
+			"Email":                 "ईमेल",
+			"Passkey":               "पासकी",
+			"Password":              "पासवर्ड",
+			"SSO":                   "SSO",
+			"Sign in with Password": "पासवर्ड से साइन इन करें",
+			"Username":              "उपयोगकर्ता नाम",
 		},
 
 		SignInErrors: map[string]string{

@@ -24,12 +24,13 @@ func Italian() pages.Texts {
 		LastUsed:           "L’ultima volta hai effettuato l’accesso così.",
 
 		Words: map[string]string{
-			"Credentials": "Credenziali",
-			"Email":       "E-mail",
-			"Passkey":     "Passkey",
-			"Password":    "Password",
-			"SSO":         "SSO",
-			"Username":    "Nome utente",
+			"Credentials":           "Credenziali",
+			"Email":                 "E-mail",
+			"Passkey":               "Passkey",
+			"Password":              "Password",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Accedi con la password",
+			"Username":              "Nome utente",
 		},
 
 		SignInErrors: map[string]string{

@@ -24,12 +24,13 @@ func Japanese() pages.Texts {
 		LastUsed:           "前回はこの方法でログインしました。",
 
 		Words: map[string]string{
-			"Credentials": "認証情報",
-			"Email":       "メールアドレス",
-			"Passkey":     "パスキー",
-			"Password":    "パスワード",
-			"SSO":         "SSO",
-			"Username":    "ユーザー名",
+			"Credentials":           "認証情報",
+			"Email":                 "メールアドレス",
+			"Passkey":               "パスキー",
+			"Password":              "パスワード",
+			"SSO":                   "SSO",
+			"Sign in with Password": "パスワードでログイン",
+			"Username":              "ユーザー名",
 		},
 
 		SignInErrors: map[string]string{

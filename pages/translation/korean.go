@@ -24,12 +24,13 @@ func Korean() pages.Texts {
 		LastUsed:           "지난번에 이 방법으로 로그인했습니다.",
 
 		Words: map[string]string{
-			"Credentials": "자격 증명",
-			"Email":       "이메일",
-			"Passkey":     "패스키",
-			"Password":    "비밀번호",
-			"SSO":         "SSO",
-			"Username":    "사용자 이름",
+			"Credentials":           "자격 증명",
+			"Email":                 "이메일",
+			"Passkey":               "패스키",
+			"Password":              "비밀번호",
+			"SSO":                   "SSO",
+			"Sign in with Password": "비밀번호로 로그인",
+			"Username":              "사용자 이름",
 		},
 
 		SignInErrors: map[string]string{

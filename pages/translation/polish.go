@@ -24,12 +24,13 @@ func Polish() pages.Texts {
 		LastUsed:           "Ostatnio logowanie odbyło się w ten sposób.",
 
 		Words: map[string]string{
-			"Credentials": "Dane logowania",
-			"Email":       "Adres e-mail",
-			"Passkey":     "Klucz dostępu",
-			"Password":    "Hasło",
-			"SSO":         "SSO",
-			"Username":    "Nazwa użytkownika",
+			"Credentials":           "Dane logowania",
+			"Email":                 "Adres e-mail",
+			"Passkey":               "Klucz dostępu",
+			"Password":              "Hasło",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Zaloguj się hasłem",
+			"Username":              "Nazwa użytkownika",
 		},
 
 		SignInErrors: map[string]string{

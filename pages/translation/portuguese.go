@@ -24,12 +24,13 @@ func Portuguese() pages.Texts {
 		LastUsed:           "Foi assim que você entrou da última vez.",
 
 		Words: map[string]string{
-			"Credentials": "Credenciais",
-			"Email":       "E-mail",
-			"Passkey":     "Chave de acesso",
-			"Password":    "Senha",
-			"SSO":         "SSO",
-			"Username":    "Nome de usuário",
+			"Credentials":           "Credenciais",
+			"Email":                 "E-mail",
+			"Passkey":               "Chave de acesso",
+			"Password":              "Senha",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Entrar com senha",
+			"Username":              "Nome de usuário",
 		},
 
 		SignInErrors: map[string]string{

@@ -24,12 +24,13 @@ func Russian() pages.Texts {
 		LastUsed:           "В прошлый раз вы вошли этим способом.",
 
 		Words: map[string]string{
-			"Credentials": "Учётные данные",
-			"Email":       "Электронная почта",
-			"Passkey":     "Ключ доступа",
-			"Password":    "Пароль",
-			"SSO":         "SSO",
-			"Username":    "Имя пользователя",
+			"Credentials":           "Учётные данные",
+			"Email":                 "Электронная почта",
+			"Passkey":               "Ключ доступа",
+			"Password":              "Пароль",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Войти по паролю",
+			"Username":              "Имя пользователя",
 		},
 
 		SignInErrors: map[string]string{

@@ -24,12 +24,13 @@ func Spanish() pages.Texts {
 		LastUsed:           "Así inició sesión la última vez.",
 
 		Words: map[string]string{
-			"Credentials": "Credenciales",
-			"Email":       "Correo electrónico",
-			"Passkey":     "Clave de acceso",
-			"Password":    "Contraseña",
-			"SSO":         "SSO",
-			"Username":    "Nombre de usuario",
+			"Credentials":           "Credenciales",
+			"Email":                 "Correo electrónico",
+			"Passkey":               "Clave de acceso",
+			"Password":              "Contraseña",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Iniciar sesión con contraseña",
+			"Username":              "Nombre de usuario",
 		},
 
 		SignInErrors: map[string]string{

@@ -24,12 +24,13 @@ func Turkish() pages.Texts {
 		LastUsed:           "Geçen sefer bu yolla oturum açtınız.",
 
 		Words: map[string]string{
-			"Credentials": "Kimlik bilgileri",
-			"Email":       "E-posta",
-			"Passkey":     "Geçiş anahtarı",
-			"Password":    "Parola",
-			"SSO":         "SSO",
-			"Username":    "Kullanıcı adı",
+			"Credentials":           "Kimlik bilgileri",
+			"Email":                 "E-posta",
+			"Passkey":               "Geçiş anahtarı",
+			"Password":              "Parola",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Parola ile oturum açın",
+			"Username":              "Kullanıcı adı",
 		},
 
 		SignInErrors: map[string]string{

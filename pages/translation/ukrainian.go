@@ -24,12 +24,13 @@ func Ukrainian() pages.Texts {
 		LastUsed:           "Минулого разу ви увійшли цим способом.",
 
 		Words: map[string]string{
-			"Credentials": "Облікові дані",
-			"Email":       "Електронна пошта",
-			"Passkey":     "Ключ доступу",
-			"Password":    "Пароль",
-			"SSO":         "SSO",
-			"Username":    "Ім’я користувача",
+			"Credentials":           "Облікові дані",
+			"Email":                 "Електронна пошта",
+			"Passkey":               "Ключ доступу",
+			"Password":              "Пароль",
+			"SSO":                   "SSO",
+			"Sign in with Password": "Увійти за паролем",
+			"Username":              "Ім’я користувача",
 		},
 
 		SignInErrors: map[string]string{

@@ -22,7 +22,7 @@ func (v *browserUser) asMary(q *quickstart) {
 	v.open(q.url + "/account")
 	v.fill("Email", "mary@example.com")
 	v.fill("Password", "ammonite and belemnite")
-	v.press("Sign in with Password")
+	v.press("Sign in with password")
 	v.isAt("/account")
 }
 

@@ -231,7 +231,7 @@ func (v *browserUser) signsIn(s *accountSite, chosen string) {
 	v.comes("/auth/signin", "Sign in", "Forgot your password?")
 	v.fill("Email", "Mary@Example.com") // users write their address in any case
 	v.fill("Password", chosen)
-	v.press("Sign in with Password")
+	v.press("Sign in with password")
 }
 
 func (v *browserUser) signsOut(s *accountSite) {

@@ -21,7 +21,7 @@ func TestTheBrowserKeepsTheSessionFromScripts(t *testing.T) {
 		v.open(q.url + "/account")
 		v.fill("Email", "mary@example.com")
 		v.fill("Password", "ammonite and belemnite")
-		v.press("Sign in with Password")
+		v.press("Sign in with password")
 
 		kept := v.cookies(q.url)
 		for _, name := range []string{"authjs.session-token", "authjs.csrf-token", "authjs.callback-url"} {

@@ -47,7 +47,7 @@ func TestFormsOfAnotherOriginDoNothing(t *testing.T) {
 	v.open(q.url + "/account")
 	v.fill("Email", "mary@example.com")
 	v.fill("Password", "ammonite and belemnite")
-	v.press("Sign in with Password")
+	v.press("Sign in with password")
 
 	origins := map[string]string{
 		"same site, other port": strings.Replace(evil.URL, "127.0.0.1", "localhost", 1),

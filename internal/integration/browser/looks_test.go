@@ -48,7 +48,7 @@ func TestPagesFitTheWindowAndTheColorScheme(t *testing.T) {
 	v.looks("2-sign-in")
 	v.fill("Email", "mary@example.com")
 	v.fill("Password", "wrong")
-	v.press("Sign in with Password")
+	v.press("Sign in with password")
 	v.looks("3-wrong-password")
 	v.press("Sign in with Local identity provider")
 	v.looks("4-identity-provider")

@@ -30,7 +30,7 @@ func (v *browserUser) signInAs(q *quickstart, email, password string) {
 	v.open(q.url + "/account")
 	v.fill("Email", email)
 	v.fill("Password", password)
-	v.press("Sign in with Password")
+	v.press("Sign in with password")
 	v.isAt("/account")
 }
 

@@ -34,7 +34,7 @@ func journey(v *browserUser, q *quickstart) {
 	v.isAt("/auth/signin")
 	v.fill("Email", "Mary@Example.com") // users write their address in any case
 	v.fill("Password", "ammonite and belemnite")
-	v.press("Sign in with Password")
+	v.press("Sign in with password")
 
 	v.isAt("/account")
 	v.sees("Mary Anning", "mary@example.com", `"name": "Mary Anning"`)
@@ -84,7 +84,7 @@ func TestAWrongPasswordIsSaidAndTheRightOneStillWorks(t *testing.T) {
 		for _, wrong := range [][2]string{{"mary@example.com", "the moving finger writes"}, {"unknown@example.com", "ammonite and belemnite"}} {
 			v.fill("Email", wrong[0])
 			v.fill("Password", wrong[1])
-			v.press("Sign in with Password")
+			v.press("Sign in with password")
 			v.isAt("/auth/signin")
 			v.sees("Sign-in failed. Check what you entered and try again.")
 		}
@@ -93,7 +93,7 @@ func TestAWrongPasswordIsSaidAndTheRightOneStillWorks(t *testing.T) {
 		}
 		v.fill("Email", "omar@example.com")
 		v.fill("Password", "the moving finger writes")
-		v.press("Sign in with Password")
+		v.press("Sign in with password")
 		v.isAt("/account") // the way back survives the mistakes
 		v.sees("Omar Khayyam")
 	})
@@ -113,7 +113,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 		v.open(q.url + "/account")
 		v.fill("Email", "mary@example.com")
 		v.fill("Password", "ammonite and belemnite")
-		v.press("Sign in with Password")
+		v.press("Sign in with password")
 		v.fill("Display name", "Mary A.")
 		v.press("Save")
 

@@ -29,7 +29,7 @@ func (p *tab) signsInByPassword(s *site) {
 	p.open(s.url + "/api/auth/signin?callbackUrl=/welcome")
 	p.fill("email", "mary@example.com")
 	p.fill("password", "ammonite and belemnite")
-	p.press("Sign in with Password")
+	p.press("Sign in with password")
 	p.waitFor("signed in", `location.pathname === "/welcome" && document.readyState === "complete"`)
 }
 
