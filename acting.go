@@ -29,7 +29,7 @@ func (s *settings) actingSession(q sessionRequest) (sessionResult, Claims) {
 	}
 	acted, err := s.Callbacks.Act(q.Context(), &ActingRequest{Request: q.Request, Session: result.session, Enters: q.enters})
 	switch {
-	case errors.Is(err, codeActingEnded):
+	case errors.Is(err, CodeActingEnded):
 		return notActed(&q, result, actingOver), later.claims
 	case err != nil:
 		return sessionResult{lines: result.lines, unread: unread{fail(CodeStore, fmt.Errorf("Callbacks.Act: %w", err)), unanswered}}, nil
@@ -58,7 +58,7 @@ func notActed(q *sessionRequest, result sessionResult, state actingState) sessio
 }
 
 var (
-	errActingEnded = fail(codeActingEnded, errors.New("no operator acts as the user any more: the request was meant for the user, and changed nothing"))
+	errActingEnded = fail(CodeActingEnded, errors.New("no operator acts as the user any more: the request was meant for the user, and changed nothing"))
 	errActing      = fail(CodeActing, errors.New("an operator acts as the user, and only the user may do this"))
 )
 
@@ -128,7 +128,7 @@ func (x *exchange) answerActing(err error) {
 	status, code := http.StatusForbidden, "acting"
 	switch e.Code {
 	case CodeActing:
-	case codeActingEnded:
+	case CodeActingEnded:
 		status, code = http.StatusConflict, "acting_ended"
 	default:
 		status, code = http.StatusServiceUnavailable, "unavailable"
@@ -153,7 +153,7 @@ func (x *exchange) endActing() {
 	x.forgetActing()
 	operator := x.sessions.read(q).session
 	_, err := x.Callbacks.Act(x.ctx, &ActingRequest{Request: x.r, Session: operator, Ends: true})
-	if err != nil && !errors.Is(err, codeActingEnded) {
+	if err != nil && !errors.Is(err, CodeActingEnded) {
 		x.logError(fail(CodeStore, fmt.Errorf("Callbacks.Act: %w", err)))
 	}
 }

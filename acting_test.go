@@ -14,8 +14,6 @@ import (
 	"github.com/pintleauth/pintle/authtest"
 )
 
-const actingEnded = pintle.Code("ActingEnded")
-
 // actingAuth is a service with an answer to requests with the cookie of an operator.
 func actingAuth(t testing.TB, act func(*pintle.ActingRequest) (*pintle.Session, error), changes ...func(*pintle.Config)) *pintle.Auth {
 	t.Helper()
@@ -47,7 +45,7 @@ func actingRequest(t testing.TB, auth *pintle.Auth, method, path string) *http.R
 	return r
 }
 
-func hasEnded(*pintle.ActingRequest) (*pintle.Session, error) { return nil, actingEnded }
+func hasEnded(*pintle.ActingRequest) (*pintle.Session, error) { return nil, pintle.CodeActingEnded }
 
 // AC-191, AT-105
 func TestARequestThatWasMeantForTheUserReachesNoHandler(t *testing.T) {
@@ -75,7 +73,7 @@ func TestARequestThatWasMeantForTheUserReachesNoHandler(t *testing.T) {
 	if reached {
 		t.Error("a handler was called")
 	}
-	if s, err := auth.Session(actingRequest(t, auth, http.MethodPost, "/")); s != nil || !errors.Is(err, actingEnded) {
+	if s, err := auth.Session(actingRequest(t, auth, http.MethodPost, "/")); s != nil || !errors.Is(err, pintle.CodeActingEnded) {
 		t.Errorf("Session returns %v, %v", s, err)
 	}
 	if s, err := auth.Session(actingRequest(t, auth, http.MethodGet, "/")); err != nil || s == nil || s.User.Name != "Eve" || s.Actor != nil {
@@ -156,7 +154,7 @@ func TestARequestWithoutAnOperatorAllocatesNoMore(t *testing.T) {
 	}
 	asked := actingAuth(t, func(*pintle.ActingRequest) (*pintle.Session, error) {
 		t.Error("Callbacks.Act is called without the cookie")
-		return nil, actingEnded
+		return nil, pintle.CodeActingEnded
 	})
 	plain := actingAuth(t, nil, func(c *pintle.Config) { c.Callbacks.Act = nil })
 	if with, without := count(asked), count(plain); with != without {
@@ -168,7 +166,9 @@ func TestARequestWithoutAnOperatorAllocatesNoMore(t *testing.T) {
 // have no cookie of an operator.
 func BenchmarkLoadNotActing(b *testing.B) {
 	benchmarkLoad(b, func(c *pintle.Config) {
-		c.Callbacks.Act = func(context.Context, *pintle.ActingRequest) (*pintle.Session, error) { return nil, actingEnded }
+		c.Callbacks.Act = func(context.Context, *pintle.ActingRequest) (*pintle.Session, error) {
+			return nil, pintle.CodeActingEnded
+		}
 	})
 }
 
@@ -243,7 +243,7 @@ func TestAChangeForTheUserIsNotMadeInTheSessionOfTheOperator(t *testing.T) {
 	over := false
 	auth := actingAuth(t, func(a *pintle.ActingRequest) (*pintle.Session, error) {
 		if over {
-			return nil, actingEnded
+			return nil, pintle.CodeActingEnded
 		}
 		return actingBob(a)
 	})

@@ -121,20 +121,27 @@ type Callbacks struct {
 	// JWT. Package account sets it, and New returns an error if the host has set it as well.
 	Roles func(ctx context.Context, userID string) ([]string, error)
 
-	// Act returns the session of a user as whom an operator acts. It is called each time the
-	// session of a request is read that has the cookie "pintle.acting", with the prefix
-	// "__Host-" on a site of https, and only then. With a tenant, or a session cookie of another
-	// name or path, a hyphen and 16 digits follow the name. The session has the User and the
-	// Actor, and an Expires.
+	// Act returns the session of a user as whom an operator acts. It is called when the session
+	// of a request is read, if the request has the cookie "pintle.acting": with the prefix
+	// "__Host-" on a site of https, and with a hyphen and 16 digits after the name if there is a
+	// tenant or a session cookie of another name or path.
 	//
-	// An error that matches Code("ActingEnded") means that the operator does not act, or no longer.
-	// A GET or a HEAD then has the session of the operator. Other requests, and those with the
-	// header Upgrade, are rejected with status 409: what they do was meant for the user. The next page that the browser
-	// loads clears the cookie. A nil session without an error means that the request lacks the
-	// session of the operator, who acts again once it comes: requests other than GET and HEAD, and
-	// those with the header Upgrade, are rejected, and the cookie stays. Any other error means that it is not known, as if the store
-	// were unavailable. Package account sets it, and New returns an error if the host has set it
-	// as well.
+	// The result decides whose session the request has:
+	//
+	//   - A session is that of the request. It has the User, the Actor and an Expires, and may
+	//     have Roles. It belongs to Pintle from then on: Act returns a new one for each call, and
+	//     not a.Session. a.Session is the session of the operator and must not be changed; the
+	//     browser keeps it.
+	//   - Nil without an error means that the request lacks the session of the operator, who acts
+	//     again once it comes. A GET or a HEAD has the session that came with it, if there is one.
+	//     Other requests, and those with the header Upgrade, are rejected with status 409. The
+	//     cookie stays.
+	//   - An error that matches [CodeActingEnded] means that the operator does not act, or no
+	//     longer. The same requests go on and are rejected: what the rejected ones do was meant
+	//     for the user. The next page that the browser loads clears the cookie.
+	//   - Any other error means that it is not known, as if the store were unavailable.
+	//
+	// Package account sets Act, and [New] returns an error if the host has set it as well.
 	Act func(ctx context.Context, a *ActingRequest) (*Session, error)
 
 	// Redirect chooses where the browser goes. target is what the request
@@ -304,8 +311,8 @@ type ActingRequest struct {
 	// Otherwise the session is only looked at.
 	Enters bool
 
-	// Ends reports that the browser signs out, which ends it. Act returns Code("ActingEnded")
-	// then.
+	// Ends reports that the browser signs out, which ends the acting. Act returns
+	// [CodeActingEnded] then. Other errors are logged, and a session is ignored.
 	Ends bool
 }
 

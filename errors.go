@@ -85,9 +85,10 @@ const CodeLastSignIn Code = "LastSignIn"
 // user; see [Session].Actor.
 const CodeActing Code = "Acting"
 
-// codeActingEnded is the refusal of a request that was meant for the user as whom an operator
+// CodeActingEnded is the refusal of a request that was meant for the user as whom an operator
 // acted, and comes when that has ended. It would change the account of the operator.
-const codeActingEnded Code = "ActingEnded"
+// [Auth.Load] answers it with status 409, and [Callbacks].Act returns it.
+const CodeActingEnded Code = "ActingEnded"
 
 // codeNotRevoked is returned by [Auth.RevokeTokens], and by [Auth.Unlink] and
 // [Auth.DeleteUser] after they have removed what they were to remove; see
@@ -165,7 +166,7 @@ func (c Code) bounded() Code {
 	switch c {
 	case CodeAccessDenied, CodeCredentials, CodeStepUp, CodeVerification, codeMissingCSRF, codeOAuthCallback,
 		CodeAccountNotLinked, codePasskeyNotLinked, codeWebAuthn, codeNoConnection, CodeSignOut, CodeConfiguration, CodeStore,
-		CodeInvalidCheck, codeEmailSignIn, codeEvent, CodeLastSignIn, CodeActing, codeActingEnded, codeNotRevoked,
+		CodeInvalidCheck, codeEmailSignIn, codeEvent, CodeLastSignIn, CodeActing, CodeActingEnded, codeNotRevoked,
 		codeAddressMismatch, codeBasePathMismatch, codeForeignSecret, codeForgottenSession, codeLongToken, codeOldCopy,
 		codeSignInPageLoop, codeGuardedRoute, codeMisdirectedForm, codeNoAccountID, codeNoClaims, codeRefusedTarget,
 		codeSignInPageMissing, codeCallbackRoute, codeConsentRequired, codeErrorPageLoop, codeExperimental,

@@ -118,7 +118,7 @@ func (e *Error) level() slog.Level {
 	switch e.Code {
 	case codeMissingCSRF, CodeVerification, CodeStepUp, codeConsentRequired, CodeLastSignIn, CodeInvalidCheck, codeWebAuthn,
 		CodeAccountNotLinked, codePasskeyNotLinked, codeInvalidProvider, codeUnknownAction, codeUnknownTenant,
-		CodeActing, codeActingEnded:
+		CodeActing, CodeActingEnded:
 		return slog.LevelInfo
 	case codeNotRevoked:
 		return slog.LevelWarn // what was asked for is done, and a provider may be down

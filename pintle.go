@@ -298,7 +298,7 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) (*http.Request, bool
 // Unlike Load it distinguishes a failure from a signed-out request: an error
 // means that the session could not be read, and nil without an error that there
 // is no session. Where Load answers with status 409 and a user is signed in, the error matches
-// Code("ActingEnded").
+// [CodeActingEnded].
 func (a *Auth) Session(r *http.Request) (*Session, error) {
 	s, known, err := a.settings(r)
 	if err != nil {

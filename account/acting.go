@@ -58,9 +58,6 @@ const (
 	actingRequest = "acting_request"
 )
 
-// errActingEnded tells the root that the cookie of a request is no longer good.
-var errActingEnded = pintle.Code("ActingEnded")
-
 func (o Acting) check() error {
 	for name, roles := range map[string][]string{"Roles": o.Roles, "Protected": o.Protected} {
 		if _, err := checkRoles("Options.Acting."+name, roles); err != nil {
@@ -288,9 +285,9 @@ func (a *Accounts) act(ctx context.Context, q *pintle.ActingRequest) (*pintle.Se
 	case err != nil:
 		return nil, err
 	case q.Ends:
-		return nil, cmp.Or(a.endAllActing(ctx, held), error(errActingEnded))
+		return nil, cmp.Or(a.endAllActing(ctx, held), error(pintle.CodeActingEnded))
 	case len(held) == 0:
-		return nil, errActingEnded
+		return nil, pintle.CodeActingEnded
 	case q.Session == nil:
 		return nil, nil // the session that the flow belongs to may come with the next request
 	}
@@ -303,7 +300,7 @@ func (a *Accounts) act(ctx context.Context, q *pintle.ActingRequest) (*pintle.Se
 	// Another site of the domain may have planted cookies beside the one of this browser.
 	i := slices.IndexFunc(held, func(f *flow) bool { return f.isOf(q.Session) })
 	if i < 0 {
-		return nil, errActingEnded
+		return nil, pintle.CodeActingEnded
 	}
 	f, s := held[i], q.Session
 	u, state, err := a.actedAs(ctx, f)
@@ -379,11 +376,11 @@ func (a *Accounts) actedAs(ctx context.Context, f *flow) (*pintle.User, *account
 		return nil, nil, err
 	}
 	if !a.o.Acting.mayAct(mine) || !a.o.Acting.mayBeActedAs(theirs) {
-		return nil, nil, cmp.Or(a.endActing(ctx, f), error(errActingEnded))
+		return nil, nil, cmp.Or(a.endActing(ctx, f), error(pintle.CodeActingEnded))
 	}
 	u, err := a.store.User(ctx, f.Subject)
 	if errors.Is(err, pintle.ErrNotFound) {
-		err = errActingEnded
+		err = pintle.CodeActingEnded
 	}
 	return u, theirs, err
 }

@@ -381,6 +381,24 @@ func TestActingEndsWithWhatItNeeds(t *testing.T) {
 	}
 }
 
+// AC-191: server code outside of Auth.Load tells a request that came too late by its code.
+func TestServerCodeKnowsThatTheActingHasEnded(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		d := newDesk(t, tokens)
+		d.mux.HandleFunc("POST /outside", func(w http.ResponseWriter, r *http.Request) {
+			if _, err := d.accounts.Do(w, r, "profile", map[string]string{"name": "Mallory"}); !errors.Is(err, account.CodeActingEnded) {
+				t.Errorf("Do returns %v", err)
+			}
+			if s, err := d.auth.Session(r); s != nil || !errors.Is(err, pintle.CodeActingEnded) {
+				t.Errorf("Session returns %v, %v", s, err)
+			}
+		})
+		b := d.begin()
+		d.done(d.accounts.Operators().Ban(t.Context(), d.user.ID, time.Time{}, ""))
+		b.post("/outside").want(http.StatusOK)
+	})
+}
+
 // AC-190: an operator who gets the role back begins again.
 func TestActingDoesNotGoOnWhenTheRoleComesBack(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {

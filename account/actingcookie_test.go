@@ -200,6 +200,45 @@ func TestTheOperatorSignsInAgainWithTwoFactorsWhileTheGrantIsOpen(t *testing.T) 
 	})
 }
 
+// AC-191: so does a form of the application whose handler is outside of Load.
+func TestASignInFormOfTheApplicationWorksWhileTheGrantIsOpen(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		d := newDesk(t, tokens)
+		d.mux.HandleFunc("POST /own/signin", func(w http.ResponseWriter, r *http.Request) {
+			if _, _, err := d.auth.StartSession(w, r, d.operator, pintle.StartOptions{}); err != nil {
+				t.Errorf("StartSession: %v", err)
+			}
+		})
+		b := d.begin()
+		d.done(d.auth.SignOutEverywhere(t.Context(), d.operator.ID))
+		if tokens {
+			time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+		}
+		b.get("/home").says("no user").post("/own/signin").want(http.StatusOK)
+		b.get("/home").says(eve + " by no operator")
+		if _, has := b.cookies()["pintle.acting"]; has {
+			t.Error("the cookie is there after the sign-in")
+		}
+	})
+}
+
+// AC-191: configurations that share sessions have one cookie on a host. Where each has a store of
+// its own, the grant of one is none for the other, and nobody acts at both.
+func TestAGrantOfAnotherStoreEndsActing(t *testing.T) {
+	d, other := newDesk(t, true), newDesk(t, true) // cookies know no ports
+	b := d.begin()
+	there := other.browser()
+	there.client = b.client
+	there.do(http.MethodPost, "/write", url.Values{}).want(http.StatusConflict)
+	if there.get("/home"); !there.cleared() {
+		t.Error("the page of the other configuration leaves the cookie")
+	}
+	b.get("/home").says(eve + " by no operator")
+	if len(other.writes) > 0 {
+		t.Errorf("the other application has changed something for %q", other.writes)
+	}
+}
+
 // AT-105: forms of Pintle that a tab has loaded before the operator began to act, or before the end,
 // were meant for another user.
 func TestAFormOfAnotherTabIsRejectedAfterTheSwitch(t *testing.T) {

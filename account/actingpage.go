@@ -110,7 +110,7 @@ func (v *visit) lookAtActing() error {
 
 // sessionFault is the problem of a session that is not read.
 func sessionFault(err error) error {
-	if errors.Is(err, errActingEnded) {
+	if errors.Is(err, pintle.CodeActingEnded) {
 		return problemOf("acting_ended")
 	}
 	return unavailable(err)

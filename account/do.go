@@ -34,6 +34,7 @@ const (
 	CodeChangedMeanwhile Code = "changed_meanwhile"  // another request was faster: read again
 	CodeUnavailable      Code = "unavailable"        // the store failed: see Err
 	CodeActing           Code = "acting"             // an operator acts as the user
+	CodeActingEnded      Code = "acting_ended"       // an operator acted as the user, and no longer does
 )
 
 // An Error is why [Accounts.Do] or [Accounts.Read] failed. It matches its Code with errors.Is.

@@ -135,7 +135,7 @@ func asProblem(err error) *problem {
 		return problemOf("refused")
 	case errors.Is(err, pintle.CodeActing):
 		return problemOf("acting")
-	case errors.Is(err, errActingEnded):
+	case errors.Is(err, pintle.CodeActingEnded):
 		return problemOf("acting_ended")
 	}
 	return unavailable(err)

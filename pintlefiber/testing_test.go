@@ -107,7 +107,7 @@ func TestARequestThatLoadAnswersReachesNoHandler(t *testing.T) {
 		Secrets:   []string{"the output of: openssl rand -base64 33"},
 	}
 	cfg.Callbacks.Act = func(context.Context, *pintle.ActingRequest) (*pintle.Session, error) {
-		return nil, pintle.Code("ActingEnded")
+		return nil, pintle.CodeActingEnded
 	}
 	auth, err := pintle.New(cfg)
 	if err != nil {
