@@ -407,7 +407,7 @@ func (a *Accounts) forward(ctx context.Context, e *accountstore.Event) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			a.log().ErrorContext(ctx, "pintle: Options.Activity.Record panicked", slog.String("kind", e.Kind), slog.Any("panic", p))
+			a.log().ErrorContext(ctx, "pintle: Options.Activity.Record panicked", slog.String("code", codeCallbackFailed), slog.String("kind", e.Kind), slog.Any("panic", p))
 		}
 	}()
 	a.o.Activity.Record(ctx, e)
@@ -417,7 +417,7 @@ func (a *Accounts) forward(ctx context.Context, e *accountstore.Event) {
 // record cannot be written, and the log says so: a log that is down must lock no user out.
 func (a *Accounts) note(ctx context.Context, n entry) {
 	if err := a.record(ctx, n); err != nil {
-		a.log().ErrorContext(ctx, "pintle: activity not recorded", slog.String("kind", n.kind), slog.String("user", n.userID), slog.Any("error", err))
+		a.log().ErrorContext(ctx, "pintle: activity not recorded", slog.String("code", codeActivityNotRecorded), slog.String("kind", n.kind), slog.String("user", n.userID), slog.Any("error", err))
 	}
 }
 

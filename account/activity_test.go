@@ -542,7 +542,7 @@ func TestALogThatIsDownStopsOperatorsAndNoUser(t *testing.T) {
 	b.get("/auth/signout").post("/auth/signout")
 	b.signIn("ada@example.com", goodPassword+" 2").isSignedInAs("ada@example.com")
 	for _, kind := range []string{"sign_in", "sign_in_failed", "password_changed", "sign_out"} {
-		if !strings.Contains(s.log(), `level=ERROR msg="pintle: activity not recorded" kind=`+kind+" ") {
+		if !strings.Contains(s.log(), `level=ERROR msg="pintle: activity not recorded" code=ActivityNotRecorded kind=`+kind+" ") {
 			t.Errorf("the log does not say that %s was not recorded", kind)
 		}
 	}

@@ -373,7 +373,7 @@ func (v *visit) stayUnlessOvertaken(u, moved *pintle.User, before basis) (back b
 	if now, err := v.store.User(v.ctx, u.ID); err == nil && now.Email == u.Email {
 		back = true // the owner has undone an earlier change
 	}
-	v.log().ErrorContext(v.ctx, "pintle: an address that moved during a reset did not move back",
+	v.log().ErrorContext(v.ctx, "pintle: an address that moved during a reset did not move back", slog.String("code", codeIncomplete),
 		slog.String("user", u.ID), slog.Bool("back", back), slog.Any("error", failed))
 	return back, err
 }

@@ -103,7 +103,7 @@ func (a *Accounts) checkAtSignIn(ctx context.Context, u *pintle.User, entered st
 	}
 	found, err := c.breached(ctx, a.http, entered)
 	if err != nil {
-		a.log().WarnContext(ctx, "pintle: password not checked for breaches", slog.Any("error", err))
+		a.log().WarnContext(ctx, "pintle: password not checked for breaches", slog.String("code", codeBreachCheckFailed), slog.Any("error", err))
 		a.note(ctx, entry{kind: "breach_check_failed", outcome: outcomeFailed, userID: u.ID})
 		return nil
 	}
@@ -134,6 +134,6 @@ func (v *visit) checkBreach(field, chosen string) error {
 	if c.FailClosed {
 		return unavailable(err)
 	}
-	v.log().WarnContext(v.ctx, "pintle: password not checked for breaches", slog.Any("error", err))
+	v.log().WarnContext(v.ctx, "pintle: password not checked for breaches", slog.String("code", codeBreachCheckFailed), slog.Any("error", err))
 	return nil
 }

@@ -429,7 +429,7 @@ func (a *Accounts) deleteUnproven(ctx context.Context, state *accountstore.State
 func (a *Accounts) endUnproven(ctx context.Context, state *accountstore.State) {
 	err := a.deleteUnproven(context.WithoutCancel(ctx), state)
 	if err != nil && !errors.Is(err, pintle.ErrConflict) {
-		a.log().ErrorContext(ctx, "pintle: user who has not proven the address in time not deleted",
+		a.log().ErrorContext(ctx, "pintle: user who has not proven the address in time not deleted", slog.String("code", codeIncomplete),
 			slog.String("user", state.UserID), slog.Any("error", err))
 	}
 }

@@ -369,7 +369,7 @@ func (v *visit) withinTries(u *pintle.User, verify func() error) error {
 		return err
 	}
 	if _, err := v.rows.UseFlow(v.ctx, id, triesKind.name); err != nil && !errors.Is(err, pintle.ErrNotFound) {
-		v.log().WarnContext(v.ctx, "pintle: count of passwords of a session not cleared", slog.Any("error", err))
+		v.log().WarnContext(v.ctx, "pintle: count of passwords of a session not cleared", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 	return nil
 }

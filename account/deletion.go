@@ -130,7 +130,7 @@ func (v *visit) planDeletion(u *pintle.User, before basis, at time.Time) (planne
 		err = problemOf("signed_out")
 	}
 	if failed := v.changeState(v.ctx, u.ID, func(s *accountstore.State) { s.DeleteAt = time.Time{} }); failed != nil {
-		v.log().ErrorContext(v.ctx, "pintle: a deletion that was planned during a reset is still planned",
+		v.log().ErrorContext(v.ctx, "pintle: a deletion that was planned during a reset is still planned", slog.String("code", codeIncomplete),
 			slog.String("user", u.ID), slog.Any("error", failed))
 		return true, err
 	}

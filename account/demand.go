@@ -117,7 +117,7 @@ func (a *Accounts) Demand(d Demand, next http.Handler) http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.auth == nil {
-			a.log().ErrorContext(r.Context(), "pintle: Accounts.Demand answers before pintle.New has the Accounts as Config.Accounts")
+			a.log().ErrorContext(r.Context(), "pintle: Accounts.Demand answers before pintle.New has the Accounts as Config.Accounts", slog.String("code", codeNotAttached), slog.String("fix", fixNotAttached))
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 			return
 		}

@@ -148,7 +148,7 @@ func (v *visit) unlink(userID string, linked *pintle.Account) error {
 			UserID: userID, Provider: linked.Provider, ProviderAccountID: linked.ProviderAccountID,
 		})
 		if err != nil && !errors.Is(err, pintle.ErrNotFound) {
-			v.log().WarnContext(v.ctx, "pintle: tokens of an account that is unlinked may still work at the provider",
+			v.log().WarnContext(v.ctx, "pintle: tokens of an account that is unlinked may still work at the provider", slog.String("code", codeNotRevoked),
 				slog.String("provider", linked.Provider), slog.Any("error", err))
 		}
 	}

@@ -115,6 +115,6 @@ func (v *visit) makeKnown(userID string) {
 
 func (v *visit) logNotNoted(err error) {
 	if err != nil {
-		v.log().ErrorContext(v.ctx, "pintle: browser of a user not noted", slog.Any("error", err))
+		v.log().ErrorContext(v.ctx, "pintle: browser of a user not noted", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 }

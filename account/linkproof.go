@@ -2,7 +2,6 @@ package account
 
 import (
 	"encoding/hex"
-	"log/slog"
 	"slices"
 
 	"github.com/pintleauth/pintle"
@@ -119,9 +118,7 @@ func (v *visit) proveLinkKey(p *linkProof) error {
 	if !slices.ContainsFunc(p.keys, isThis) { // it may be of a thief, who has added it
 		return problemOf("passkey_failed")
 	}
-	if err := v.endSuspension(v.ctx, p.user.ID); err != nil {
-		v.log().WarnContext(v.ctx, "pintle: suspension of codes not ended", slog.Any("error", err))
-	}
+	v.acceptCodes(p.user.ID)
 	return nil
 }
 

@@ -79,7 +79,7 @@ func (v *visit) later(work func(*visit)) {
 		defer func() {
 			// The server recovers from a panic in a handler, and nothing would from this one.
 			if p := recover(); p != nil {
-				after.log().ErrorContext(ctx, "pintle: Options.Mail panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+				after.log().ErrorContext(ctx, "pintle: Options.Mail panicked", slog.String("code", codeCallbackFailed), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 			}
 		}()
 		work(&after)
@@ -96,7 +96,7 @@ func (v *visit) deliver(kind string, m *pintle.Message, err error) {
 		if errors.As(err, &refused) && refused.RecipientRefused() {
 			level = slog.LevelWarn // any client can type an address that does not exist
 		}
-		v.log().Log(v.ctx, level, "pintle: mail of an account not sent", slog.String("kind", kind), slog.Any("error", err))
+		v.log().Log(v.ctx, level, "pintle: mail of an account not sent", slog.String("code", codeMailNotSent), slog.String("kind", kind), slog.Any("error", err))
 		v.Accounts.note(v.ctx, entry{kind: "mail_failed", outcome: outcomeFailed, detail: []string{detailMail, kind}})
 	}
 }

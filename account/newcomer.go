@@ -334,7 +334,7 @@ func (v *visit) tell(name string, event func(context.Context, *pintle.User) erro
 		return
 	}
 	if err := event(v.ctx, u); err != nil {
-		v.log().ErrorContext(v.ctx, "pintle: an event of an account failed", slog.String("event", name), slog.Any("error", err))
+		v.log().ErrorContext(v.ctx, "pintle: an event of an account failed", slog.String("code", codeEvent), slog.String("event", name), slog.Any("error", err))
 	}
 }
 

@@ -97,7 +97,7 @@ func (v *visit) finishByPasskey(f *flow, held *heldFlow, n *newcomer) (next stri
 func (v *visit) giveBack(f *flow) {
 	f.Code = [32]byte{}
 	if err := v.rows.CreateFlow(context.WithoutCancel(v.ctx), f.Flow); err != nil {
-		v.log().WarnContext(v.ctx, "pintle: a sign-up cannot go on after a passkey that failed", slog.Any("error", err))
+		v.log().WarnContext(v.ctx, "pintle: a sign-up cannot go on after a passkey that failed", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 }
 

@@ -151,7 +151,7 @@ func (v *visit) spend(b budget, userID string) (number int, within bool) {
 	case errors.Is(err, pintle.ErrConflict):
 		return 0, false
 	case err != nil:
-		v.log().ErrorContext(v.ctx, "pintle: notices of a user not counted", slog.String("user", userID), slog.Any("error", err))
+		v.log().ErrorContext(v.ctx, "pintle: notices of a user not counted", slog.String("code", codeIncomplete), slog.String("user", userID), slog.Any("error", err))
 		return 1, true
 	}
 	return number, true
@@ -180,7 +180,7 @@ func (v *visit) inform(u *pintle.User, l letter) {
 	b := budgetOf(l.kind)
 	number, within := v.spend(b, u.ID)
 	if !within {
-		v.log().WarnContext(v.ctx, "pintle: notice held back: the user had enough of its kind today",
+		v.log().WarnContext(v.ctx, "pintle: notice held back: the user had enough of its kind today", slog.String("code", codeNoticeHeldBack),
 			slog.String("kind", l.kind), slog.String("user", u.ID), slog.Int("limit", b.most))
 		return
 	}
@@ -233,7 +233,7 @@ func (v *visit) changed(n *Notice, m *pintle.Message) *pintle.Message {
 		err = errors.New("the subject or the sender has several lines")
 	}
 	if err != nil {
-		v.log().ErrorContext(v.ctx, "pintle: Options.Notices.Change failed, and the notice is sent as it is",
+		v.log().ErrorContext(v.ctx, "pintle: Options.Notices.Change failed, and the notice is sent as it is", slog.String("code", codeCallbackFailed),
 			slog.String("kind", m.Kind), slog.Any("error", err))
 		return m
 	}
@@ -323,11 +323,11 @@ func (a *Accounts) linked(ctx context.Context, e *pintle.LinkAccountEvent) error
 // passkey is stored.
 func (v *visit) forgetAfterPasskey(ctx context.Context, userID string) {
 	if _, err := v.rows.DeleteFactors(ctx, userID, []string{factorDevice}, nil); err != nil {
-		v.log().ErrorContext(ctx, "pintle: remembered browsers of a user with a new passkey still there",
+		v.log().ErrorContext(ctx, "pintle: remembered browsers of a user with a new passkey still there", slog.String("code", codeIncomplete),
 			slog.String("user", userID), slog.Any("error", err))
 	}
 	if _, err := v.rows.EndFlows(ctx, userID, endedFlows...); err != nil {
-		v.log().ErrorContext(ctx, "pintle: links and codes of a user with a new passkey still work",
+		v.log().ErrorContext(ctx, "pintle: links and codes of a user with a new passkey still work", slog.String("code", codeIncomplete),
 			slog.String("user", userID), slog.Any("error", err))
 	}
 }
@@ -339,7 +339,7 @@ func (v *visit) tellStored(ctx context.Context, kind, userID, value, page string
 	switch {
 	case errors.Is(err, pintle.ErrNotFound): // a user of the application's provider, who is in no store
 	case err != nil:
-		v.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("kind", kind), slog.Any("error", err))
+		v.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("code", codeMailNotSent), slog.String("kind", kind), slog.Any("error", err))
 	default:
 		v.notify(kind, u, value, page)
 	}

@@ -64,7 +64,7 @@ func (v *visit) keepUnlessOvertaken(u *pintle.User, before basis, added []*accou
 	for _, row := range added {
 		if gone := v.rows.DeleteFactor(ctx, u.ID, row.Kind, row.ID); gone != nil && !errors.Is(gone, pintle.ErrNotFound) {
 			kept = true
-			v.log().ErrorContext(ctx, "pintle: a second factor that was added during a reset is still there",
+			v.log().ErrorContext(ctx, "pintle: a second factor that was added during a reset is still there", slog.String("code", codeIncomplete),
 				slog.String("user", u.ID), slog.String("factor", row.ID), slog.Any("error", gone))
 		}
 	}

@@ -142,7 +142,7 @@ func (a *Accounts) verifyPassword(ctx context.Context, u *pintle.User, entered s
 	right, err := a.compare(ctx, hash, entered)
 	if errors.Is(err, password.ErrHash) {
 		// For the operator. An answer of another kind would tell that the address has an account.
-		a.log().ErrorContext(ctx, "pintle: stored hash of a password cannot be used", slog.String("user", u.ID), slog.Any("error", err))
+		a.log().ErrorContext(ctx, "pintle: stored hash of a password cannot be used", slog.String("code", codeUnusableHash), slog.String("user", u.ID), slog.Any("error", err))
 	} else if err != nil {
 		return false, err
 	}
@@ -258,7 +258,7 @@ func (a *Accounts) renewHash(ctx context.Context, u *pintle.User, row *accountst
 	case err == nil:
 		a.note(ctx, entry{kind: "password_rehashed", userID: u.ID})
 	case !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, pintle.ErrNotFound):
-		a.log().WarnContext(ctx, "pintle: hash of a password not renewed", slog.Any("error", err))
+		a.log().WarnContext(ctx, "pintle: hash of a password not renewed", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 }
 

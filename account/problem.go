@@ -150,5 +150,5 @@ func (v *visit) record(err error) {
 
 // logError records a fault of the server. It holds nothing that was entered.
 func (v *visit) logError(p *problem) {
-	v.log().ErrorContext(v.ctx, "pintle: account request failed", slog.String("route", v.r.URL.EscapedPath()), slog.Any("error", p.err))
+	v.log().ErrorContext(v.ctx, "pintle: account request failed", slog.String("code", codeRequestFailed), slog.String("route", v.r.URL.EscapedPath()), slog.Any("error", p.err))
 }

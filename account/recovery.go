@@ -103,7 +103,7 @@ func (v *visit) cannotCheck(u *pintle.User, err error) error {
 	if v.ctx.Err() != nil {
 		return unavailable(err)
 	}
-	v.log().ErrorContext(v.ctx, "pintle: codes of a user cannot be checked", slog.String("user", u.ID), slog.Any("error", err))
+	v.log().ErrorContext(v.ctx, "pintle: codes of a user cannot be checked", slog.String("code", codeUnusableHash), slog.String("user", u.ID), slog.Any("error", err))
 	return notCheckable()
 }
 

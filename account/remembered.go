@@ -110,7 +110,7 @@ func (v *visit) remember(s *secondStep) *rememberedBrowser {
 		Name: v.device(), Created: now, LastUsed: now, Expires: now.Add(rememberedFor),
 	}, token}
 	if err := v.rows.AddFactor(v.ctx, b.row); err != nil {
-		v.log().ErrorContext(v.ctx, "pintle: browser not remembered", slog.Any("error", err))
+		v.log().ErrorContext(v.ctx, "pintle: browser not remembered", slog.String("code", codeIncomplete), slog.Any("error", err))
 		return nil // the code is used up: the user signs in all the same
 	}
 	return b
@@ -120,7 +120,7 @@ func (v *visit) remember(s *secondStep) *rememberedBrowser {
 func (v *visit) forgetAgain(b *rememberedBrowser) {
 	err := v.rows.DeleteFactor(context.WithoutCancel(v.ctx), b.row.UserID, factorDevice, b.row.ID)
 	if err != nil && !errors.Is(err, pintle.ErrNotFound) {
-		v.log().WarnContext(v.ctx, "pintle: row of a browser that is not remembered is still there", slog.Any("error", err))
+		v.log().WarnContext(v.ctx, "pintle: row of a browser that is not remembered is still there", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 }
 
@@ -138,7 +138,7 @@ func (v *visit) keepBrowser(b *rememberedBrowser) {
 		}
 	}
 	if err != nil {
-		v.log().WarnContext(v.ctx, "pintle: a user has more remembered browsers than are permitted", slog.Any("error", err))
+		v.log().WarnContext(v.ctx, "pintle: a user has more remembered browsers than are permitted", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -104,7 +105,7 @@ func (a *Accounts) RequireRole(next http.Handler, roles ...string) http.Handler 
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.auth == nil {
-			a.log().ErrorContext(r.Context(), "pintle: Accounts.RequireRole answers before pintle.New has the Accounts as Config.Accounts")
+			a.log().ErrorContext(r.Context(), "pintle: Accounts.RequireRole answers before pintle.New has the Accounts as Config.Accounts", slog.String("code", codeNotAttached), slog.String("fix", fixNotAttached))
 			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 			return
 		}

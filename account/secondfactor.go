@@ -375,13 +375,13 @@ func (v *visit) suspend(u *pintle.User) {
 	was := false
 	err := v.changeState(v.ctx, u.ID, func(s *accountstore.State) { was, s.Suspended = s.Suspended, true })
 	if err != nil {
-		v.log().ErrorContext(v.ctx, "pintle: suspension of codes not recorded", slog.String("user", u.ID), slog.Any("error", err))
+		v.log().ErrorContext(v.ctx, "pintle: suspension of codes not recorded", slog.String("code", codeIncomplete), slog.String("user", u.ID), slog.Any("error", err))
 		return
 	}
 	if was {
 		return
 	}
-	v.log().WarnContext(v.ctx, "pintle: too many wrong codes in a row: those of authenticator apps and of mails are no longer accepted",
+	v.log().WarnContext(v.ctx, "pintle: too many wrong codes in a row: those of authenticator apps and of mails are no longer accepted", slog.String("code", codeCodesSuspended),
 		slog.String("user", u.ID))
 	v.notify("codes-suspended", u, "", "forgot")
 }
@@ -409,6 +409,6 @@ func (v *visit) countSuccess(u *pintle.User, counted attempt) {
 		err = v.endSuspension(v.ctx, u.ID)
 	}
 	if err != nil {
-		v.log().WarnContext(v.ctx, "pintle: success of a code not recorded", slog.Any("error", err))
+		v.log().WarnContext(v.ctx, "pintle: success of a code not recorded", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 }

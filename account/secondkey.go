@@ -2,7 +2,6 @@ package account
 
 import (
 	"errors"
-	"log/slog"
 	"slices"
 
 	"github.com/pintleauth/pintle"
@@ -47,9 +46,7 @@ func (v *visit) secondByPasskey(s *secondStep) (next string, err error) {
 	// As at a sign-in with it, an authenticator that has verified its user ends a suspension
 	// of codes.
 	if slices.Contains(methods, methodVerified) {
-		if err := v.endSuspension(v.ctx, s.pending.User.ID); err != nil {
-			v.log().WarnContext(v.ctx, "pintle: suspension of codes not ended", slog.Any("error", err))
-		}
+		v.acceptCodes(s.pending.User.ID)
 	}
 	return next, nil
 }

@@ -100,7 +100,7 @@ func (a *Accounts) tellOfOperator(ctx context.Context, kind string, u *pintle.Us
 	}
 	v, err := a.visitOfOperator(ctx)
 	if err != nil {
-		a.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("kind", kind), slog.Any("error", err))
+		a.log().ErrorContext(ctx, "pintle: mail of an account not sent", slog.String("code", codeMailNotSent), slog.String("kind", kind), slog.Any("error", err))
 		return
 	}
 	l := letter{kind: kind}

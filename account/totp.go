@@ -137,7 +137,7 @@ func (v *visit) openTOTP(rows []*accountstore.Factor) (opened []openedTOTP) {
 	for _, row := range rows {
 		secret, old, err := v.boxes.totp.open(row)
 		if err != nil {
-			v.log().ErrorContext(v.ctx, "pintle: secret of an authenticator app does not open",
+			v.log().ErrorContext(v.ctx, "pintle: secret of an authenticator app does not open", slog.String("code", codeUnopenedSecret),
 				slog.String("user", row.UserID), slog.String("factor", row.ID), slog.Any("error", err))
 			continue
 		}
@@ -180,7 +180,7 @@ func (v *visit) resealTOTP(o openedTOTP, at time.Time) {
 		err = v.replaceTOTP(o.row, func(f *accountstore.Factor) { f.Secret, f.LastUsed = text, at })
 	}
 	if err != nil && !errors.Is(err, pintle.ErrConflict) && !errors.Is(err, pintle.ErrNotFound) {
-		v.log().WarnContext(v.ctx, "pintle: secret of an authenticator app not sealed anew", slog.Any("error", err))
+		v.log().WarnContext(v.ctx, "pintle: secret of an authenticator app not sealed anew", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 }
 

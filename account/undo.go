@@ -63,7 +63,7 @@ func (v *visit) dropUndo(undo *undoLink) {
 		return
 	}
 	if _, err := v.rows.UseFlow(v.ctx, undo.flow.ID, undoKind.name); err != nil && !errors.Is(err, pintle.ErrNotFound) {
-		v.log().WarnContext(v.ctx, "pintle: the undoing of a change that was not made is still stored", slog.Any("error", err))
+		v.log().WarnContext(v.ctx, "pintle: the undoing of a change that was not made is still stored", slog.String("code", codeIncomplete), slog.Any("error", err))
 	}
 }
 
@@ -332,9 +332,7 @@ func (v *visit) proveForUndo(f *flow, u *pintle.User) error {
 	if err != nil {
 		return err
 	}
-	if err := v.endSuspension(v.ctx, u.ID); err != nil { // which may be the work of the thief
-		v.log().WarnContext(v.ctx, "pintle: suspension of codes not ended", slog.Any("error", err))
-	}
+	v.acceptCodes(u.ID) // the suspension may be the work of the thief
 	return nil
 }
 
@@ -452,7 +450,7 @@ func (v *visit) noteLinked(ctx context.Context, userID string, l *pintle.Account
 		_, err = v.createFlow(ctx, k, id, userID, payload{})
 	}
 	if err != nil && !errors.Is(err, pintle.ErrConflict) {
-		v.log().WarnContext(ctx, "pintle: the time at which an account was linked is not recorded",
+		v.log().WarnContext(ctx, "pintle: the time at which an account was linked is not recorded", slog.String("code", codeIncomplete),
 			slog.String("provider", strings.ToValidUTF8(l.Provider, "")), slog.Any("error", err))
 	}
 }

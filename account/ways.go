@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 
@@ -176,9 +175,7 @@ func (v *visit) provePasskey(c *confirmation) (*pintle.Session, error) {
 	}
 	// As at a sign-in, an authenticator that has verified its user ends a suspension of codes.
 	if proven := session.Authentication.Proofs; !proven[methodVerified].IsZero() && !proven[methodVerified].Before(proven[methodKey]) {
-		if err := v.endSuspension(v.ctx, session.User.ID); err != nil {
-			v.log().WarnContext(v.ctx, "pintle: suspension of codes not ended", slog.Any("error", err))
-		}
+		v.acceptCodes(session.User.ID)
 	}
 	return session, nil
 }
