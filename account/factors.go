@@ -198,3 +198,31 @@ func (v *visit) requiresFactor(u *pintle.User) (bool, error) {
 	}
 	return must, nil
 }
+
+// changeFactors changes the second factors of the session's user. All other sessions end,
+// and so do sign-ins that are held: what they have proven may not count any more. change
+// reports whether it has changed something, also beside an error: then the user is told.
+func (v *visit) changeFactors(u *pintle.User, mail, notice string, change func() (bool, error), methods ...string) (next string, err error) {
+	err = v.changeWays(u, change, func() { v.notify(mail, u, "", "factors") }, methods...)
+	if err != nil {
+		return "", err
+	}
+	return v.onWith("factors", "notice", notice), nil
+}
+
+// changeWays is changeFactors for an app or a passkey. tell tells the user of a change.
+func (v *visit) changeWays(u *pintle.User, change func() (bool, error), tell func(), methods ...string) error {
+	v.seeThrough()
+	changed := false
+	err := v.whileSignedOut(v.ctx, u.ID, func() (err error) {
+		changed, err = change()
+		return err
+	})
+	if changed {
+		tell()
+	}
+	if err != nil {
+		return err
+	}
+	return v.startAgain(u, v.session.Authentication, methods...)
+}
