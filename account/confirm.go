@@ -132,9 +132,9 @@ func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 	}
 	if set.asked() && !v.o.SecondFactor.Off {
 		c.able, codes = TwoFactors, append(codes, byTOTP)
-		if len(set.recovery) > 0 {
-			codes = append(codes, byRecovery)
-		}
+	}
+	if (set.asked() || keys.passkey != "") && len(set.recovery) > 0 && !v.o.SecondFactor.Off {
+		c.able, codes = TwoFactors, append(codes, byRecovery)
 	}
 	if keys.passkey != "" {
 		c.able, c.passkey, passkey = PhishingResistant, keys.passkey, []string{byPasskey}

@@ -14,7 +14,8 @@ import (
 )
 
 // A user who needs a second factor and has none adds one before the sign-in goes on. Only
-// a user without a factor comes here, so that a thief of the password cannot replace one.
+// a user without a factor comes here, so that a thief of the password cannot replace one, or one
+// who has proven the only factor, a passkey, and has no recovery codes: see lacksCodes.
 
 // needsMail reports whether the first proof was a password alone. A thief of the password
 // would otherwise add a second factor, and the owner could not sign in any more.
@@ -69,8 +70,14 @@ func (v *visit) showEnrol() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	if codes != nil {
+	lacks, err := v.lacksCodes(v.ctx, p)
+	switch {
+	case err != nil:
+		return nil, asProblem(err)
+	case codes != nil && (!lacks || codes.payload.Secret == ""):
 		return v.showCodes("enrol", codes), nil
+	case lacks:
+		return v.showFirstCodes("enrol"), nil
 	}
 	return v.showKey("enrol", p.User)
 }
@@ -106,6 +113,11 @@ func (v *visit) enrol() (next string, err error) {
 	codes, err := v.heldCodes(p.User)
 	if err != nil {
 		return "", err
+	}
+	if lacks, err := v.lacksCodes(v.ctx, p); err != nil {
+		return "", asProblem(err)
+	} else if lacks {
+		return v.enrolCodes(p, codes)
 	}
 	if codes == nil || v.form["key"] != "" {
 		key, err := v.confirmKey(p.User)

@@ -13,7 +13,11 @@ func count[T any](list []T) string { return strconv.Itoa(len(list)) }
 
 // showFactors lists the apps of the session's user.
 func (v *visit) showFactors() (*view, error) {
-	_, set, err := v.ownFactors()
+	u, set, err := v.ownFactors()
+	if err != nil {
+		return nil, err
+	}
+	codes, err := v.usesCodes(u, set)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +36,7 @@ func (v *visit) showFactors() (*view, error) {
 		apps.Links = []page.Link{{URL: v.onWith("totp"), Text: v.pageText("factors").Button}}
 	}
 	p.Groups = []page.Group{apps}
-	if set.asked() {
+	if codes {
 		p.Groups = append(p.Groups, page.Group{
 			Heading: v.word("recovery_codes"),
 			Text:    []page.Line{page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery))},
@@ -160,7 +164,7 @@ func (v *visit) removeFactor(u *pintle.User, row *accountstore.Factor) (next str
 				return false, problemOf("not_found")
 			}
 			removed = err == nil
-			if removed && last { // codes for the loss of it are of no more use
+			if removed && last && !must { // the user has no passkey that is asked for, and codes are of no more use
 				_, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorRecovery}, nil)
 			}
 			if err != nil {

@@ -134,8 +134,14 @@ func (v *visit) showRecoveryCodes() (*view, error) {
 	if f != nil {
 		return v.showCodes("recovery-codes", f), nil
 	}
-	if !set.asked() {
+	uses, err := v.usesCodes(u, set)
+	switch {
+	case err != nil:
+		return nil, err
+	case !uses:
 		return nil, problemOf("not_found")
+	case !set.asked() && len(set.recovery) == 0:
+		return v.showFirstCodes("recovery-codes"), nil
 	}
 	p := v.newPage("recovery-codes-new", "")
 	p.Text = []page.Line{page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery))}
@@ -151,6 +157,10 @@ func (v *visit) makeRecoveryCodes() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
+	uses, err := v.usesCodes(u, set)
+	if err != nil {
+		return "", err
+	}
 	f, err := v.heldCodes(u)
 	if err != nil {
 		return "", err
@@ -159,8 +169,8 @@ func (v *visit) makeRecoveryCodes() (next string, err error) {
 		if v.form["saved"] != "" {
 			return "", problemOf("link_expired") // the codes that were shown are not stored
 		}
-		if !set.asked() {
-			return "", problemOf("not_found")
+		if err := v.mayHaveCodes(u, uses); err != nil {
+			return "", err
 		}
 		return v.onWith("recovery-codes"), v.beginCodes(u, nil)
 	}
@@ -168,8 +178,8 @@ func (v *visit) makeRecoveryCodes() (next string, err error) {
 		if err := v.mayAdd(u, set); err != nil {
 			return "", err
 		}
-	} else if !set.asked() {
-		return "", problemOf("not_found")
+	} else if err := v.mayHaveCodes(u, uses); err != nil {
+		return "", err
 	}
 	before, err := v.basisOf(v.ctx, u.ID)
 	if err != nil {
@@ -189,4 +199,15 @@ func (v *visit) makeRecoveryCodes() (next string, err error) {
 		return v.changeFactors(u, "recovery-made", "codes_made", change)
 	}
 	return v.changeFactors(u, "factor-added", "factor_added", change, methodTOTP)
+}
+
+// mayHaveCodes returns what keeps a user from making recovery codes without an app.
+func (v *visit) mayHaveCodes(u *pintle.User, uses bool) error {
+	switch {
+	case !uses:
+		return problemOf("not_found")
+	case u.Email != "" && !isProved(u): // a proof of the address would remove them
+		return v.unproved()
+	}
+	return nil
 }

@@ -319,11 +319,15 @@ func (a *Accounts) linked(ctx context.Context, e *pintle.LinkAccountEvent) error
 }
 
 // forgetAfterPasskey ends the remembered browsers and the flows of a user who has a new passkey, as
-// each change of second factors does. The root has ended the sessions. An error is recorded: the
+// each change of second factors does, and recovery codes of a former factor. The root has ended the sessions. An error is recorded: the
 // passkey is stored.
 func (v *visit) forgetAfterPasskey(ctx context.Context, userID string) {
 	if _, err := v.rows.DeleteFactors(ctx, userID, []string{factorDevice}, nil); err != nil {
 		v.log().ErrorContext(ctx, "pintle: remembered browsers of a user with a new passkey still there", slog.String("code", codeIncomplete),
+			slog.String("user", userID), slog.Any("error", err))
+	}
+	if err := v.dropFormerCodes(ctx, userID); err != nil {
+		v.log().ErrorContext(ctx, "pintle: recovery codes of a former passkey may still work", slog.String("code", codeIncomplete),
 			slog.String("user", userID), slog.Any("error", err))
 	}
 	if _, err := v.rows.EndFlows(ctx, userID, endedFlows...); err != nil {

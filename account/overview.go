@@ -18,7 +18,8 @@ type standing struct {
 	password *accountstore.Factor // nil without one
 	imported bool                 // the password is in the table of the application
 	factors  []*accountstore.Factor
-	recovery int // codes that are left
+	recovery int  // codes that are left
+	codes    bool // the user has recovery codes, or needs some
 	browsers []map[string]any
 
 	strongest Level // what a change of the account demands
@@ -46,6 +47,9 @@ func (v *visit) standing() (*standing, error) {
 		return nil, unavailable(err)
 	}
 	s.factors, s.recovery, s.browsers = set.totp, len(set.recovery), v.describeBrowsers(set)
+	if s.codes, err = v.usesCodes(u, set); err != nil {
+		return nil, err
+	}
 	s.strongest, err = v.strongest(v.ctx, u.ID)
 	return s, err
 }
@@ -111,7 +115,7 @@ func (v *visit) attention(s *standing) (rows []page.Row, err error) {
 	} else if pending {
 		add(v.word("address_pending"), "", v.cancelAddressForm())
 	}
-	if len(s.factors) > 0 && s.recovery < fewCodes {
+	if s.codes && s.recovery < fewCodes {
 		add(v.texts.Account.Notices["few_codes"], "recovery-codes")
 	}
 	if len(s.factors) == 0 && s.strongest < TwoFactors {

@@ -51,19 +51,38 @@ func (v *visit) showPasskeys() (*view, error) {
 		if missing != nil {
 			p.Groups = append(p.Groups, *missing)
 		} else {
-			p.Forms = []page.Form{v.addPasskeyForm()}
+			form, err := v.addPasskeyForm(len(list) == 0)
+			if err != nil {
+				return nil, err
+			}
+			p.Forms = []page.Form{form}
 		}
 	}
 	return &view{page: p, data: map[string]any{"passkeys": describePasskeys(list)}}, nil
 }
 
-// addPasskeyForm is the form of the ceremony. The root serves it, as at a sign-in.
-func (v *visit) addPasskeyForm() page.Form {
+// addPasskeyForm is the form of the ceremony. The root serves it, as at a sign-in. After the first
+// passkey of a user who needs a second factor, and has no app, it leads to the recovery codes.
+func (v *visit) addPasskeyForm(first bool) (page.Form, error) {
+	next := withQuery(v.pageURL("passkeys"), "notice", "passkey_added")
+	if first {
+		u, set, err := v.ownFactors()
+		if err != nil {
+			return page.Form{}, err
+		}
+		must, err := v.requiresFactor(u)
+		if err != nil {
+			return page.Form{}, err
+		}
+		if must && !set.asked() {
+			next = withQuery(v.site.path("recovery-codes"), "notice", "passkey_added")
+		}
+	}
 	id := v.passkeys[0]
 	return page.Form{
 		Action: v.site.base + "/callback/" + id, PasskeyOptionsURL: v.site.base + "/webauthn-options/" + id, Button: v.pageText("passkeys").Button,
-		Hidden: hidden("action", "register", "callbackUrl", v.absolute(withQuery(v.pageURL("passkeys"), "notice", "passkey_added"))),
-	}
+		Hidden: hidden("action", "register", "callbackUrl", v.absolute(next)),
+	}, nil
 }
 
 func (v *visit) passkeyRow(k *pintle.Passkey) page.Row {
@@ -199,6 +218,11 @@ func (v *visit) dropPasskey(u *pintle.User, key *pintle.Passkey) (next string, e
 		err := v.unlinkPasskey(key)
 		if isProblem(err, "last_sign_in") || isProblem(err, "not_found") {
 			refused, err = err, nil // this browser goes on
+		}
+		if refused == nil && err == nil {
+			if err := v.dropLeftCodes(u.ID); err != nil {
+				return true, err
+			}
 		}
 		return refused == nil && err == nil, err
 	}, func() {

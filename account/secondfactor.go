@@ -17,8 +17,10 @@ import (
 type SecondFactor struct {
 	// Required reports whether a user needs a second factor, for example because of a
 	// role. A user who has neither an app nor a passkey adds an app before the sign-in
-	// goes on. It is also asked before a user removes the last app; p then has no more
-	// than the user, the request, and the proofs of the session. Nil means that no user needs one.
+	// goes on. One who has a passkey and no app saves recovery codes when a sign-in has proven the
+	// passkey. It is also asked on pages of a session, for example before a user removes the last
+	// app; p then has no more than the user, the request, and the proofs of the session. Nil means
+	// that no user needs one.
 	Required func(ctx context.Context, p *pintle.PendingSignIn) (bool, error)
 
 	// SkipFor are the ids of providers that vouch for a second factor: a user who
@@ -132,7 +134,10 @@ func factorsIn(rows []*accountstore.Factor) *factors {
 // askSecondFactor holds the sign-in of a user who has a second factor, or needs one.
 func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn) (string, error) {
 	if a.o.SecondFactor.Off || a.hasBoth(p) {
-		return "", a.afterPasskey(ctx, p)
+		if err := a.afterPasskey(ctx, p); err != nil {
+			return "", err
+		}
+		return a.askCodes(ctx, p)
 	}
 	set, err := a.factorsOf(ctx, p.User.ID)
 	if err != nil {
@@ -152,7 +157,7 @@ func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn)
 	case !asked:
 		return a.holdForEnrolment(p), nil
 	case hasSecond(p):
-		return "", nil
+		return a.askCodes(ctx, p)
 	}
 	if done, err := a.isRemembered(ctx, p, set); err != nil || done {
 		return "", err
@@ -167,7 +172,13 @@ func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn)
 // these methods: those of a provider begin with "fed:".
 func hasSecond(p *pintle.PendingSignIn) bool {
 	has := func(method string) bool { return slices.Contains(p.Authentication.Methods, method) }
-	return has(methodTOTP) || has(methodRecovery) || !byKey(p) && has(methodKey) && (has(methodVerified) || hasKnowledge(p))
+	return has(methodTOTP) || has(methodRecovery) || hasSecondKey(p)
+}
+
+// hasSecondKey reports whether the second factor was a passkey.
+func hasSecondKey(p *pintle.PendingSignIn) bool {
+	has := func(method string) bool { return slices.Contains(p.Authentication.Methods, method) }
+	return !byKey(p) && has(methodKey) && (has(methodVerified) || hasKnowledge(p))
 }
 
 // hasKnowledge reports whether a sign-in has a proof beside which the possession of a key is a
@@ -273,7 +284,13 @@ func (v *visit) proveCode(u *pintle.User, typed string, count func() error) (met
 	if err != nil {
 		return "", unavailable(err)
 	}
-	if !set.asked() {
+	proves := set.asked()
+	if method == methodRecovery {
+		if proves, err = v.acceptsCodes(v.ctx, u.ID, set); err != nil {
+			return "", err
+		}
+	}
+	if !proves {
 		return "", inField("code", "code_wrong")
 	}
 	var opened []openedTOTP

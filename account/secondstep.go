@@ -59,9 +59,9 @@ func (v *visit) secondStep() (*secondStep, error) {
 	}
 	if set.asked() {
 		s.ways = append(s.ways, byTOTP)
-		if len(set.recovery) > 0 {
-			s.ways = append(s.ways, byRecovery)
-		}
+	}
+	if len(s.ways) > 0 && len(set.recovery) > 0 {
+		s.ways = append(s.ways, byRecovery)
 	}
 	if len(s.ways) == 0 {
 		return nil, problemOf("flow_missing") // the last passkey was removed meanwhile

@@ -160,6 +160,10 @@ func englishAccount() pages.AccountTexts {
 				},
 				Button: "Continue",
 			},
+			"recovery-codes-first": {
+				Heading: "Save recovery codes", Text: []string{"You need your passkey to sign in. If you lose it, a recovery code lets you in."},
+				Button: "Show the codes",
+			},
 			"recovery-codes-new": {
 				Heading: "Recovery codes", Text: []string{"You have %s codes left."},
 				Button: "Make new codes", Hint: "New codes end the old ones.",

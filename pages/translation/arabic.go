@@ -206,7 +206,8 @@ func Arabic() pages.Texts {
 					},
 					Button: "متابعة",
 				},
-				"recovery-codes-new": {Heading: "رموز الاسترداد", Text: []string{"بقي لديك %s من الرموز."}, Button: "إنشاء رموز جديدة", Hint: "الرموز الجديدة تنهي القديمة."},
+				"recovery-codes-first": {Heading: "احفظ رموز الاسترداد", Text: []string{"تحتاج إلى مفتاح المرور لتسجيل الدخول. إن فقدته فإن رمز استرداد يدخلك."}, Button: "عرض الرموز"},
+				"recovery-codes-new":   {Heading: "رموز الاسترداد", Text: []string{"بقي لديك %s من الرموز."}, Button: "إنشاء رموز جديدة", Hint: "الرموز الجديدة تنهي القديمة."},
 				"reset": {
 					Heading: "اختر كلمة مرور جديدة",
 					Text:    []string{"هي للحساب ذي العنوان %s."},

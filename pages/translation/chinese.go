@@ -176,6 +176,7 @@ func SimplifiedChinese() pages.Texts {
 					"如果您丢失设备，每个代码都可以让您登录一次。",
 					"这些代码仅在此时显示。请打印，或保存在只有您能阅读的地方。",
 				}, Button: "继续"},
+				"recovery-codes-first":     {Heading: "保存恢复代码", Text: []string{"您需要通行密钥才能登录。如果丢失，您可以使用恢复代码登录。"}, Button: "显示代码"},
 				"recovery-codes-new":       {Heading: "恢复代码", Text: []string{"您还剩 %s 个代码。"}, Button: "生成新代码", Hint: "新代码会使旧代码失效。"},
 				"reset":                    {Heading: "设置新密码", Text: []string{"这是地址为 %s 的账号。"}, Button: "保存密码", Hint: "之后您将在所有位置退出登录，并使用新密码登录。"},
 				"second-factor":            {Heading: "还差一步", Text: []string{"请输入身份验证器应用显示的验证码。"}, Button: "登录"},

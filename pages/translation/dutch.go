@@ -245,7 +245,8 @@ func Dutch() pages.Texts {
 					},
 					Button: "Doorgaan",
 				},
-				"recovery-codes-new": {Heading: "Herstelcodes", Text: []string{"Resterende codes: %s."}, Button: "Nieuwe codes maken", Hint: "Nieuwe codes maken de oude ongeldig."},
+				"recovery-codes-first": {Heading: "Bewaar herstelcodes", Text: []string{"U hebt uw passkey nodig om in te loggen. Als u hem verliest, kunt u met een herstelcode inloggen."}, Button: "Codes tonen"},
+				"recovery-codes-new":   {Heading: "Herstelcodes", Text: []string{"Resterende codes: %s."}, Button: "Nieuwe codes maken", Hint: "Nieuwe codes maken de oude ongeldig."},
 				"reset": {
 					Heading: "Nieuw wachtwoord kiezen",
 					Text:    []string{"Dit is voor het account met het adres %s."},

@@ -267,6 +267,7 @@ func French() pages.Texts {
 					},
 					Button: "Continuer",
 				},
+				"recovery-codes-first": {Heading: "Enregistrez des codes de secours", Text: []string{"Vous avez besoin de votre clé d’accès pour vous connecter. Si vous la perdez, un code de secours permet une connexion."}, Button: "Afficher les codes"},
 				"recovery-codes-new": {
 					Heading: "Codes de secours",
 					Text:    []string{"Nombre de codes restants\u00a0: %s."},

@@ -263,6 +263,7 @@ func German() pages.Texts {
 					},
 					Button: "Weiter",
 				},
+				"recovery-codes-first": {Heading: "Wiederherstellungscodes speichern", Text: []string{"Für die Anmeldung brauchen Sie Ihren Passkey. Wenn Sie ihn verlieren, können Sie sich mit einem Wiederherstellungscode anmelden."}, Button: "Codes anzeigen"},
 				"recovery-codes-new": {
 					Heading: "Wiederherstellungscodes",
 					Text:    []string{"Sie haben noch %s Codes."},

@@ -241,7 +241,8 @@ func Hindi() pages.Texts {
 					},
 					Button: "जारी रखें",
 				},
-				"recovery-codes-new": {Heading: "रिकवरी कोड", Text: []string{"बचे हुए कोड: %s।"}, Button: "नए कोड बनाएँ", Hint: "नए कोड बनाने पर पुराने काम नहीं करेंगे।"},
+				"recovery-codes-first": {Heading: "रिकवरी कोड सहेजें", Text: []string{"साइन इन करने के लिए आपको अपनी पासकी चाहिए। अगर वह खो जाए, तो आप रिकवरी कोड से साइन इन कर सकते हैं।"}, Button: "कोड दिखाएँ"},
+				"recovery-codes-new":   {Heading: "रिकवरी कोड", Text: []string{"बचे हुए कोड: %s।"}, Button: "नए कोड बनाएँ", Hint: "नए कोड बनाने पर पुराने काम नहीं करेंगे।"},
 				"reset": {
 					Heading: "नया पासवर्ड चुनें",
 					Text:    []string{"यह %s पते वाले खाते के लिए है।"},

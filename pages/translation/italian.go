@@ -270,7 +270,8 @@ func Italian() pages.Texts {
 					},
 					Button: "Continua",
 				},
-				"recovery-codes-new": {Heading: "Codici di recupero", Text: []string{"Codici rimasti: %s."}, Button: "Crea nuovi codici", Hint: "I nuovi codici annullano i precedenti."},
+				"recovery-codes-first": {Heading: "Salva i codici di recupero", Text: []string{"Per accedere ti serve la tua passkey. Se la perdi, un codice di recupero ti fa accedere."}, Button: "Mostra i codici"},
+				"recovery-codes-new":   {Heading: "Codici di recupero", Text: []string{"Codici rimasti: %s."}, Button: "Crea nuovi codici", Hint: "I nuovi codici annullano i precedenti."},
 				"reset": {
 					Heading: "Scegli una nuova password",
 					Text:    []string{"Riguarda l’account con l’indirizzo %s."},

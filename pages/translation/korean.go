@@ -186,6 +186,7 @@ func Korean() pages.Texts {
 					"기기를 잃어버린 경우 각 코드로 한 번씩 로그인할 수 있습니다.",
 					"지금만 표시됩니다. 인쇄하거나 본인만 읽을 수 있는 곳에 저장하세요.",
 				}, Button: "계속"},
+				"recovery-codes-first":     {Heading: "복구 코드를 보관하세요", Text: []string{"로그인하려면 패스키가 필요합니다. 패스키를 잃어버린 경우 복구 코드로 로그인할 수 있습니다."}, Button: "코드 표시"},
 				"recovery-codes-new":       {Heading: "복구 코드", Text: []string{"남은 코드: %s개."}, Button: "새 코드 만들기", Hint: "새 코드를 만들면 이전 코드는 사용할 수 없습니다."},
 				"reset":                    {Heading: "새 비밀번호 정하기", Text: []string{"주소가 %s인 계정입니다."}, Button: "비밀번호 저장", Hint: "이후 모든 곳에서 로그아웃되며, 새 비밀번호로 로그인합니다."},
 				"second-factor":            {Heading: "한 단계만 더", Text: []string{"인증 앱에 표시된 코드를 입력하세요."}, Button: "로그인"},

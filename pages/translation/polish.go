@@ -227,7 +227,8 @@ func Polish() pages.Texts {
 					},
 					Button: "Dalej",
 				},
-				"recovery-codes-new": {Heading: "Kody odzyskiwania", Text: []string{"Pozostałe kody: %s."}, Button: "Utwórz nowe kody", Hint: "Nowe kody unieważniają stare."},
+				"recovery-codes-first": {Heading: "Zapisz kody odzyskiwania", Text: []string{"Do logowania potrzebujesz klucza dostępu. Jeśli go stracisz, zalogujesz się kodem odzyskiwania."}, Button: "Pokaż kody"},
+				"recovery-codes-new":   {Heading: "Kody odzyskiwania", Text: []string{"Pozostałe kody: %s."}, Button: "Utwórz nowe kody", Hint: "Nowe kody unieważniają stare."},
 				"reset": {
 					Heading: "Wybierz nowe hasło",
 					Text:    []string{"Dotyczy to konta z adresem %s."},

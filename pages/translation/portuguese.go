@@ -257,7 +257,8 @@ func Portuguese() pages.Texts {
 					},
 					Button: "Continuar",
 				},
-				"recovery-codes-new": {Heading: "Códigos de recuperação", Text: []string{"Códigos restantes: %s."}, Button: "Criar novos códigos", Hint: "Os novos códigos anulam os antigos."},
+				"recovery-codes-first": {Heading: "Guarde códigos de recuperação", Text: []string{"Você precisa da sua chave de acesso para entrar. Se você a perder, um código de recuperação permite entrar."}, Button: "Mostrar os códigos"},
+				"recovery-codes-new":   {Heading: "Códigos de recuperação", Text: []string{"Códigos restantes: %s."}, Button: "Criar novos códigos", Hint: "Os novos códigos anulam os antigos."},
 				"reset": {
 					Heading: "Escolher uma nova senha",
 					Text:    []string{"Isto é para a conta com o endereço %s."},

@@ -263,6 +263,7 @@ func Spanish() pages.Texts {
 					},
 					Button: "Continuar",
 				},
+				"recovery-codes-first": {Heading: "Guarde códigos de recuperación", Text: []string{"Necesita su clave de acceso para iniciar sesión. Si la pierde, un código de recuperación le permite entrar."}, Button: "Mostrar los códigos"},
 				"recovery-codes-new": {
 					Heading: "Códigos de recuperación",
 					Text:    []string{"Códigos restantes: %s."},

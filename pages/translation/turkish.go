@@ -237,7 +237,8 @@ func Turkish() pages.Texts {
 					},
 					Button: "Devam et",
 				},
-				"recovery-codes-new": {Heading: "Kurtarma kodları", Text: []string{"Kalan kod sayısı: %s."}, Button: "Yeni kodlar oluştur", Hint: "Yeni kodlar eskilerini geçersiz kılar."},
+				"recovery-codes-first": {Heading: "Kurtarma kodlarını saklayın", Text: []string{"Oturum açmak için geçiş anahtarınız gerekir. Onu kaybederseniz bir kurtarma koduyla oturum açabilirsiniz."}, Button: "Kodları göster"},
+				"recovery-codes-new":   {Heading: "Kurtarma kodları", Text: []string{"Kalan kod sayısı: %s."}, Button: "Yeni kodlar oluştur", Hint: "Yeni kodlar eskilerini geçersiz kılar."},
 				"reset": {
 					Heading: "Yeni bir parola seçin",
 					Text:    []string{"Bu, %s adresli hesap içindir."},

@@ -347,15 +347,22 @@ func (v *browserUser) addsAnApp(s *accountSite) (app *authenticatorApp, codes []
 	v.fill("Name of the device", "Mary’s phone")
 	v.press("Add the app")
 	v.comes("/auth/account/recovery-codes", "They are shown only now.")
-	codes = read(v, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".codes code"), code => code.innerText)`))
-	if len(codes) != 10 {
-		v.t.Fatalf("the page shows %d recovery codes:\n%s", len(codes), v.text())
-	}
+	codes = v.codesOnPage()
 	v.do("tick the box", chromedp.Click(`//input[@name = "saved"]`))
 	v.press("Continue")
 	v.comes("/auth/account/factors", "The app is added.", "Mary’s phone", "You have 10 codes left.")
 	s.mail(v.t, marysAddress, "A second factor was added")
 	return app, codes
+}
+
+// codesOnPage are the recovery codes that the page shows.
+func (v *browserUser) codesOnPage() []string {
+	v.t.Helper()
+	codes := read(v, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".codes code"), code => code.innerText)`))
+	if len(codes) != 10 {
+		v.t.Fatalf("the page shows %d recovery codes:\n%s", len(codes), v.text())
+	}
+	return codes
 }
 
 func (v *browserUser) signsInWithTheApp(s *accountSite, app *authenticatorApp) {

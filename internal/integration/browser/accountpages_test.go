@@ -791,6 +791,15 @@ func (v *tour) enrols() {
 	v.sends("/account/enrol", "code", v.app().code(), "name", "‹2›")
 	v.is("recovery-codes", "codes during a sign-in")
 
+	key := v.site.seed("admin-key@example.com", firstPassword, true)
+	v.site.passkey(key)
+	v.forgets()
+	v.becomes(key.Email, "0s", "pwd", "pop")
+	v.goes("/auth/account/recovery-codes")
+	v.is("recovery-codes-first", "codes for a passkey")
+	v.sends("/account/recovery-codes", "new", "1")
+	v.is("recovery-codes", "the codes of a passkey")
+
 	// The code has expired, or too many mails were sent.
 	late := v.site.seed("admin-late@example.com", firstPassword, true)
 	v.forgets()

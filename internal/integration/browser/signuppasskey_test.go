@@ -17,7 +17,7 @@ import (
 )
 
 // newPasskeySite starts an application on which users sign up with a passkey or a password.
-func newPasskeySite(t *testing.T) (*accountSite, pintle.Store) {
+func newPasskeySite(t *testing.T, changes ...func(*account.Options)) (*accountSite, pintle.Store) {
 	t.Helper()
 	s := &accountSite{}
 	mux := http.NewServeMux()
@@ -25,13 +25,15 @@ func newPasskeySite(t *testing.T) (*accountSite, pintle.Store) {
 	t.Cleanup(srv.Close)
 	s.url = strings.Replace(srv.URL, "127.0.0.1", "localhost", 1) // passkeys belong to a name
 	store := memstore.New()
+	options := account.Options{Mail: s.keepMail, Passwords: account.Passwords{Hasher: &password.Hasher{Memory: 64, Passes: 1}}}
+	for _, change := range changes {
+		change(&options)
+	}
 	auth, err := pintle.New(pintle.Config{
 		URL: s.url, Secrets: []string{"a secret of at least 32 characters"}, Store: store,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Providers: []pintle.Provider{passkey.New(passkey.Options{})}, ExperimentalPasskeys: true,
-		Accounts: account.New(account.Options{
-			Mail: s.keepMail, Passwords: account.Passwords{Hasher: &password.Hasher{Memory: 64, Passes: 1}},
-		}),
+		Accounts: account.New(options),
 	})
 	if err != nil {
 		t.Fatal(err)
