@@ -373,8 +373,10 @@ type PendingSignIn struct {
 	Account *Account
 
 	// Profile is what the provider reported. It is nil unless the provider is
-	// [OAuth], and set at the first call of Hold only.
-	Profile Profile
+	// [OAuth], and set at the first call of Hold only. ProviderUser is the user that it
+	// describes.
+	Profile      Profile
+	ProviderUser *User
 
 	// Authentication is when the sign-in began (Started) and what has been proven so far,
 	// each method at its time. It includes the methods that [Auth.CompleteSignIn] adds.
@@ -470,6 +472,9 @@ type SignInEvent struct {
 	// Profile is what the provider reported. Nil unless the provider is
 	// [OAuth].
 	Profile Profile
+
+	// ProviderUser is the user that Profile describes. It is nil if Profile is.
+	ProviderUser *User
 
 	// NewUser reports that the user was created by this sign-in. It is nil
 	// where that is not known: without a store, and for credentials.

@@ -218,6 +218,9 @@ func (x *exchange) emitSignIn(who *arrival, d *decision, given *issued) {
 		SignedIn: given != nil && d.kept == nil && !who.unasked, SDK: who.sdk, Authentication: d.authentication, Request: x.r,
 		addCookie: func(line string) { x.addCookie(line) },
 	}
+	if who.profile != nil {
+		e.ProviderUser = who.user
+	}
 	if who.by == byHost {
 		e.NewUser = nil
 	}

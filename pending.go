@@ -90,6 +90,9 @@ func (x *exchange) pendingOf(who *arrival, d *decision, h *heldSignIn) *PendingS
 		Authentication: d.authentication, RedirectTo: x.callbackURL, Request: x.r,
 	}
 	p.Authentication.Methods, p.Authentication.Proofs = slices.Clone(d.authentication.Methods), maps.Clone(d.authentication.Proofs)
+	if who.profile != nil {
+		p.ProviderUser = who.user.clone()
+	}
 	if who.by != byHost {
 		p.NewUser = d.newUser
 	}

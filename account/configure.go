@@ -158,10 +158,14 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 // gate is what [pintle.Callbacks.Hold] asks at every sign-in, and again when a page has
 // done its part. The host's own question comes last.
 func (a *Accounts) gate(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
-	if page, err := a.ask(ctx, p); page != "" || err != nil || a.callback.Hold == nil {
-		return page, err
+	page, err = a.ask(ctx, p)
+	if page == "" && err == nil && a.callback.Hold != nil {
+		page, err = a.callback.Hold(ctx, p)
 	}
-	return a.callback.Hold(ctx, p)
+	if page != "" && err == nil { // the event of the sign-in will have no profile
+		a.notePicture(ctx, p.User.ID, p.Account, p.ProviderUser)
+	}
+	return page, err
 }
 
 // ask returns the page of this package to which a sign-in has to go first. The questions

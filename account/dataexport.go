@@ -157,6 +157,11 @@ func (v *visit) dataOf(u *pintle.User) (map[string]any, error) {
 		}
 	}
 	data["rememberedDevices"] = remembered
+	pictures, err := v.linkedPictures(u)
+	if err != nil {
+		return nil, err
+	}
+	data["pictures"] = describePictures(pictures)
 	if data["activity"], err = v.exportedActivity(u.ID); err != nil {
 		return nil, unavailable(err)
 	}

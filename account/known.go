@@ -74,6 +74,7 @@ func withSignUp(ctx context.Context) context.Context {
 // signedIn is what [pintle.Events].SignIn calls.
 func (a *Accounts) signedIn(ctx context.Context, e *pintle.SignInEvent) error {
 	a.noteSignIn(ctx, e)
+	a.notePicture(ctx, e.User.ID, e.Account, e.ProviderUser)
 	if e.SignedIn && !slices.Contains(a.o.Notices.Off, newDevice) {
 		a.noteDevice(ctx, e)
 	}

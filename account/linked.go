@@ -131,6 +131,7 @@ func (v *visit) unlinkAccount() (next string, err error) {
 	} else if err != nil {
 		return "", err
 	}
+	v.forgetPicture(v.session.User.ID, provider, id)
 	v.note("account_unlinked", v.session.User.ID, detailProvider, provider)
 	v.tellStored(v.ctx, accountUnlinked, v.session.User.ID, v.configured(cmp.Or(v.providers[provider], provider)), "")
 	return withQuery(v.pageURL("accounts"), "notice", notice), nil

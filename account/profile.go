@@ -51,8 +51,15 @@ func (v *visit) showProfile() (*view, error) {
 		p.Forms = append(p.Forms, remove)
 	}
 	p.Groups = []page.Group{{Rows: rows}}
+	pictures, err := v.linkedPictures(u)
+	if err != nil {
+		return nil, err
+	}
+	if g := v.pictureGroup(u, pictures); g != nil {
+		p.Groups = append(p.Groups, *g)
+	}
 	p.Links = []page.Link{v.link("", "back")}
-	return &view{page: p, data: map[string]any{"name": textOrNil(u.Name), "image": textOrNil(u.Image)}}, nil
+	return &view{page: p, data: map[string]any{"name": textOrNil(u.Name), "image": textOrNil(u.Image), "pictures": describePictures(pictures)}}, nil
 }
 
 // addressRow leads to the change of the address.
@@ -70,7 +77,8 @@ func (v *visit) addressRow(u *pintle.User) page.Row {
 	return row
 }
 
-// changeProfile changes the name, and removes the picture. changePicture stores one.
+// changeProfile changes the name, and removes the picture or takes that of a linked account.
+// changePicture stores one.
 func (v *visit) changeProfile() (next string, err error) {
 	u, err := v.user()
 	if err != nil {
@@ -79,7 +87,11 @@ func (v *visit) changeProfile() (next string, err error) {
 	var change pintle.UserUpdate
 	switch image, sent := v.form["image"]; {
 	case sent && image != "remove":
-		return "", inField("image", "invalid")
+		link, err := v.chosenPicture(u, image)
+		if err != nil {
+			return "", err
+		}
+		change.Image = &link
 	case sent:
 		change.Image = new("")
 	}

@@ -227,25 +227,26 @@ type Failures struct {
 	Streak int
 }
 
-// A Factor is something by which a user can prove who they are, or a browser that has
-// proven it.
+// A Factor is something by which a user can prove who they are, a browser that has
+// proven it, or a picture of a linked account, which is kept and removed as those are.
 type Factor struct {
 	UserID string
 
-	// Kind is "password", "totp", "recovery" or "device", and ID distinguishes the
+	// Kind is "password", "totp", "recovery", "device" or "picture", and ID distinguishes the
 	// factors of a user of one kind. It is empty for a password.
 	Kind, ID string
 
 	// Version is 1 for a new factor, and grows by one with each ReplaceFactor.
 	Version int64
 
-	// Secret is a hash, or sealed.
+	// Secret is a hash, or sealed. That of a picture is its address, of at most 2,048
+	// characters, which is no secret.
 	Secret string
 
 	// Step is the last time step at which a code was accepted.
 	Step int64
 
-	// Name is what the user calls it.
+	// Name is what the user calls it, or the provider of a picture.
 	Name string
 
 	// Created is when the factor was stored first. LastUsed is when it was used last,

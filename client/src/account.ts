@@ -93,6 +93,12 @@ export interface RememberedDevice {
   current: boolean
 }
 
+export interface Profile {
+  name: string | null
+  image: string | null
+  pictures: { id: string; provider: string; image: string }[]
+}
+
 export interface LinkedAccount {
   provider: string
   providerAccountId: string
@@ -276,7 +282,10 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
     },
 
     profile: {
-      update: (fields: { name?: string; image?: "remove" }) => post("profile", fields),
+      /** The name, the picture, and the pictures of linked accounts that the user can choose. */
+      read: () => read<Profile>("profile"),
+      /** Changes the name, removes the picture, or takes that of a linked account by its id. */
+      update: (fields: { name?: string; image?: string }) => post("profile", fields),
       /** Uploads a picture: at most 1 MiB of PNG, JPEG, GIF or WebP. The server needs Options.Pictures. */
       upload: (file: Blob) => sendForm<{ next: string }>("picture", withFile("picture", file), judge),
     },

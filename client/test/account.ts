@@ -20,8 +20,11 @@ export async function promises(): Promise<void> {
   if (changed?.error) void changed.fields?.["password"]
   const done = await account.devices.end("handle")
   const next: string = done.error === undefined ? done.next : done.error
-  // @ts-expect-error a picture is removed, and not chosen
-  await account.profile.update({ image: "https://pictures.example" })
+  const profile = await account.profile.read()
+  if (profile.error === undefined && profile.pictures[0]) await account.profile.update({ image: profile.pictures[0].id })
+  await account.profile.update({ image: "remove" })
+  // @ts-expect-error a picture has an id, and no address to choose
+  if (profile.error === undefined) await account.profile.update({ image: profile.pictures[0]?.url })
   // @ts-expect-error a file, and not its name
   await account.profile.upload("me.png")
   await account.profile.upload(new Blob())

@@ -77,7 +77,9 @@ func showUser(w io.Writer, args []string) error {
 		return err
 	}
 	for _, f := range factors {
-		s.Factors = append(s.Factors, f.Kind)
+		if f.Kind != pictureKind {
+			s.Factors = append(s.Factors, f.Kind)
+		}
 	}
 	accounts, err := store.UserAccounts(ctx, u.ID)
 	if err != nil {
@@ -210,6 +212,9 @@ func exportUser(w io.Writer, args []string) error {
 	})
 }
 
+// pictureKind is the kind of the rows of pictures of linked accounts, which stand among the factors.
+const pictureKind = "picture"
+
 // printAll prints what is stored about a user.
 func (a *acting) printAll(w io.Writer, u *pintle.User) error {
 	rows := a.store.AccountStore()
@@ -230,8 +235,12 @@ func (a *acting) printAll(w io.Writer, u *pintle.User) error {
 		return err
 	}
 	data := map[string]any{"user": shown(u, state)}
-	var lists [4][]map[string]any
+	var lists [5][]map[string]any
 	for _, f := range factors {
+		if f.Kind == pictureKind {
+			lists[4] = append(lists[4], map[string]any{"provider": f.Name, "image": f.Secret})
+			continue
+		}
 		lists[0] = append(lists[0], map[string]any{"kind": f.Kind, "name": f.Name, "created": known(f.Created), "lastUsed": known(f.LastUsed)})
 	}
 	for _, linked := range accounts {
@@ -246,7 +255,7 @@ func (a *acting) printAll(w io.Writer, u *pintle.User) error {
 	for _, e := range events {
 		lists[3] = append(lists[3], map[string]any{"at": e.At, "kind": e.Kind, "outcome": e.Outcome, "detail": e.Detail, "count": e.Count})
 	}
-	for i, name := range []string{"factors", "accounts", "devices", "activity"} {
+	for i, name := range []string{"factors", "accounts", "devices", "activity", "pictures"} {
 		data[name] = lists[i]
 	}
 	encoder := json.NewEncoder(w)

@@ -242,6 +242,8 @@ func englishAccount() pages.AccountTexts {
 			"name":              "Name",
 			"profile":           "Profile",
 			"picture":           "Picture",
+			"linked_pictures":   "Pictures of linked accounts",
+			"use_picture":       "Use this picture",
 			"picture_hint":      "A PNG, JPEG, GIF or WebP image of at most 1 MB, and of at most 4096 by 4096 pixels.",
 			"export":            "Download your data",
 			"delete":            "Delete your account",

@@ -317,6 +317,8 @@ func Arabic() pages.Texts {
 				"password_there":      "لديك كلمة مرور.",
 				"passwords":           "كلمة المرور",
 				"picture":             "الصورة",
+				"linked_pictures":     "صور الحسابات المرتبطة",
+				"use_picture":         "استخدام هذه الصورة",
 				"picture_hint":        "صورة PNG أو JPEG أو GIF أو WebP لا تتجاوز 1 ميغابايت ولا تتجاوز 4096 في 4096 بكسل.",
 				"print":               "طباعة الرموز",
 				"profile":             "ملفك",

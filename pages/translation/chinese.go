@@ -263,6 +263,8 @@ func SimplifiedChinese() pages.Texts {
 				"password_there":      "您已设有密码。",
 				"passwords":           "密码",
 				"picture":             "图片",
+				"linked_pictures":     "已关联账号的图片",
+				"use_picture":         "使用此图片",
 				"picture_hint":        "PNG、JPEG、GIF 或 WebP 图片，大小不超过 1 MB，尺寸不超过 4096 × 4096 像素。",
 				"print":               "打印代码",
 				"profile":             "个人资料",

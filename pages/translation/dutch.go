@@ -359,6 +359,8 @@ func Dutch() pages.Texts {
 				"password_there":      "U hebt een wachtwoord.",
 				"passwords":           "Wachtwoord",
 				"picture":             "Afbeelding",
+				"linked_pictures":     "Afbeeldingen van gekoppelde accounts",
+				"use_picture":         "Deze afbeelding gebruiken",
 				"picture_hint":        "Een PNG-, JPEG-, GIF- of WebP-afbeelding van maximaal 1 MB en maximaal 4096 bij 4096 pixels.",
 				"print":               "Codes afdrukken",
 				"profile":             "Profiel",

@@ -390,6 +390,8 @@ func French() pages.Texts {
 				"password_there":      "Vous avez un mot de passe.",
 				"passwords":           "Mot de passe",
 				"picture":             "Photo",
+				"linked_pictures":     "Photos des comptes associés",
+				"use_picture":         "Utiliser cette photo",
 				"picture_hint":        "Une image PNG, JPEG, GIF ou WebP de 1\u00a0Mo au maximum et de 4096 sur 4096 pixels au maximum.",
 				"print":               "Imprimer les codes",
 				"profile":             "Profil",

@@ -392,6 +392,8 @@ func German() pages.Texts {
 				"password_there":      "Sie haben ein Passwort.",
 				"passwords":           "Passwort",
 				"picture":             "Bild",
+				"linked_pictures":     "Bilder verknüpfter Konten",
+				"use_picture":         "Dieses Bild verwenden",
 				"picture_hint":        "Ein Bild im Format PNG, JPEG, GIF oder WebP mit höchstens 1 MB und höchstens 4096 mal 4096 Pixeln.",
 				"print":               "Codes drucken",
 				"profile":             "Profil",

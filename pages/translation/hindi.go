@@ -360,6 +360,8 @@ func Hindi() pages.Texts {
 				"password_there":      "आपका पासवर्ड है।",
 				"passwords":           "पासवर्ड",
 				"picture":             "तस्वीर",
+				"linked_pictures":     "जुड़े हुए खातों की तस्वीरें",
+				"use_picture":         "इस तस्वीर का इस्तेमाल करें",
 				"picture_hint":        "PNG, JPEG, GIF या WebP तस्वीर, ज़्यादा से ज़्यादा 1 MB की और ज़्यादा से ज़्यादा 4096 × 4096 पिक्सेल की।",
 				"print":               "कोड प्रिंट करें",
 				"profile":             "प्रोफ़ाइल",

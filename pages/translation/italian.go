@@ -384,6 +384,8 @@ func Italian() pages.Texts {
 				"password_there":      "Hai una password.",
 				"passwords":           "Password",
 				"picture":             "Immagine",
+				"linked_pictures":     "Immagini degli account collegati",
+				"use_picture":         "Usa questa immagine",
 				"picture_hint":        "Un’immagine PNG, JPEG, GIF o WebP di massimo 1 MB e di massimo 4096 per 4096 pixel.",
 				"print":               "Stampa i codici",
 				"profile":             "Profilo",

@@ -282,6 +282,8 @@ func Japanese() pages.Texts {
 				"password_there":      "パスワードがあります。",
 				"passwords":           "パスワード",
 				"picture":             "画像",
+				"linked_pictures":     "連携アカウントの画像",
+				"use_picture":         "この画像を使用",
 				"picture_hint":        "PNG、JPEG、GIF、WebP のいずれかの画像。1 MB 以下、縦横それぞれ 4096 ピクセル以下です。",
 				"print":               "コードを印刷",
 				"profile":             "プロフィール",

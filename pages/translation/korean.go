@@ -279,6 +279,8 @@ func Korean() pages.Texts {
 				"password_there":      "비밀번호가 있습니다.",
 				"passwords":           "비밀번호",
 				"picture":             "사진",
+				"linked_pictures":     "연결된 계정의 사진",
+				"use_picture":         "이 사진 사용",
 				"picture_hint":        "PNG, JPEG, GIF 또는 WebP 이미지. 크기는 1MB 이하, 4096×4096픽셀 이하여야 합니다.",
 				"print":               "코드 인쇄",
 				"profile":             "프로필",

@@ -337,6 +337,8 @@ func Polish() pages.Texts {
 				"password_there":      "Masz hasło.",
 				"passwords":           "Hasło",
 				"picture":             "Zdjęcie",
+				"linked_pictures":     "Zdjęcia z połączonych kont",
+				"use_picture":         "Użyj tego zdjęcia",
 				"picture_hint":        "Obraz PNG, JPEG, GIF lub WebP o rozmiarze do 1 MB i wymiarach do 4096 na 4096 pikseli.",
 				"print":               "Wydrukuj kody",
 				"profile":             "Profil",

@@ -367,6 +367,8 @@ func Portuguese() pages.Texts {
 				"password_there":      "Você tem uma senha.",
 				"passwords":           "Senha",
 				"picture":             "Imagem",
+				"linked_pictures":     "Imagens das contas vinculadas",
+				"use_picture":         "Usar esta imagem",
 				"picture_hint":        "Uma imagem PNG, JPEG, GIF ou WebP de no máximo 1 MB e de no máximo 4096 por 4096 pixels.",
 				"print":               "Imprimir os códigos",
 				"profile":             "Perfil",

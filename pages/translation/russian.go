@@ -362,6 +362,8 @@ func Russian() pages.Texts {
 				"password_there":      "У вас есть пароль.",
 				"passwords":           "Пароль",
 				"picture":             "Изображение",
+				"linked_pictures":     "Изображения привязанных аккаунтов",
+				"use_picture":         "Использовать это изображение",
 				"picture_hint":        "Изображение PNG, JPEG, GIF или WebP: не более 1 МБ и не более 4096 на 4096 пикселей.",
 				"print":               "Распечатать коды",
 				"profile":             "Профиль",

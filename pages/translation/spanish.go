@@ -382,6 +382,8 @@ func Spanish() pages.Texts {
 				"password_there":      "Tiene una contraseña.",
 				"passwords":           "Contraseña",
 				"picture":             "Imagen",
+				"linked_pictures":     "Imágenes de las cuentas vinculadas",
+				"use_picture":         "Usar esta imagen",
 				"picture_hint":        "Una imagen PNG, JPEG, GIF o WebP de 1 MB como máximo y de 4096 por 4096 píxeles como máximo.",
 				"print":               "Imprimir los códigos",
 				"profile":             "Perfil",

@@ -347,6 +347,8 @@ func Turkish() pages.Texts {
 				"password_there":      "Bir parolanız var.",
 				"passwords":           "Parola",
 				"picture":             "Resim",
+				"linked_pictures":     "Bağlı hesapların resimleri",
+				"use_picture":         "Bu resmi kullan",
 				"picture_hint":        "En fazla 1 MB boyutunda ve en fazla 4096 × 4096 piksel olan bir PNG, JPEG, GIF veya WebP resmi.",
 				"print":               "Kodları yazdır",
 				"profile":             "Profil",

@@ -369,6 +369,8 @@ func Ukrainian() pages.Texts {
 				"password_there":      "У вас є пароль.",
 				"passwords":           "Пароль",
 				"picture":             "Зображення",
+				"linked_pictures":     "Зображення прив’язаних облікових записів",
+				"use_picture":         "Використати це зображення",
 				"picture_hint":        "Зображення PNG, JPEG, GIF або WebP: не більше ніж 1 МБ і не більше ніж 4096 на 4096 пікселів.",
 				"print":               "Роздрукувати коди",
 				"profile":             "Профіль",

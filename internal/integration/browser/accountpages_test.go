@@ -2,6 +2,8 @@ package browser_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -203,6 +205,20 @@ func (s *pagesSite) link(u *pintle.User) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// linkedPicture stores a picture of the account that link links, as a sign-in with it does.
+func (s *pagesSite) linkedPicture(u *pintle.User) (id string) {
+	s.t.Helper()
+	sum := sha256.Sum256([]byte("pintle picture\x00github\x001 " + u.ID))
+	id = base64.RawURLEncoding.EncodeToString(sum[:16])
+	err := s.store.AccountStore().AddFactor(s.t.Context(), &accountstore.Factor{
+		UserID: u.ID, Kind: "picture", ID: id, Name: "github", Secret: "https://localhost:1/picture", Created: time.Now().UTC().Truncate(time.Millisecond),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return id
 }
 
 // passkey gives a user a passkey that no authenticator has.
@@ -610,6 +626,12 @@ func (v *tour) leaves() {
 	v.is("activity", "a few events")
 	v.goes("/auth/account/profile")
 	v.is("profile", "with a picture")
+	v.site.link(ada)
+	id := v.site.linkedPicture(ada)
+	v.goes("/auth/account/profile")
+	v.is("profile", "with the picture of a linked account")
+	v.sends("/account/profile", "image", id)
+	v.is("profile", "that picture is chosen")
 	v.sends("/account/profile", "name", "")
 	v.is("profile", "no name")
 	v.sends("/account/profile", "name", "‹1›")
