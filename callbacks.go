@@ -593,6 +593,11 @@ type LinkAccountEvent struct {
 	// NewUser reports that the user was created for the account.
 	NewUser bool
 
+	// Authentication is when and how the user has proven who they are, as the session
+	// records it in which they have linked the account or added the passkey. It is zero if
+	// no user was signed in.
+	Authentication Authentication
+
 	// Request is the request that is answered. Its body has been read.
 	Request *http.Request
 }

@@ -436,7 +436,7 @@ func (x *exchange) decideByAccount(w *unitOfWork, who *arrival, here *presence) 
 		if err := w.endOthersFor(who, here); err != nil {
 			return nil, err
 		}
-		if err := w.link(who, current, false); err != nil {
+		if err := w.link(who, current, LinkAccountEvent{Authentication: here.authentication}); err != nil {
 			return nil, err
 		}
 		if err := w.stillHeld(who, current); err != nil {
@@ -589,7 +589,7 @@ func (w *unitOfWork) linkByAddress(who *arrival, user *User, alone bool) (*User,
 			return nil, err
 		}
 	}
-	if err := w.link(who, user, false); err != nil {
+	if err := w.link(who, user, LinkAccountEvent{}); err != nil {
 		return nil, err
 	}
 	return w.sync(user, change)

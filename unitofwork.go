@@ -155,7 +155,7 @@ func (w *unitOfWork) createOwner(who *arrival, u *User) (*User, error) {
 		return nil, err
 	}
 	w.after(func() { w.x.emitUser("createUser", w.x.Events.CreateUser, created) })
-	if err := w.link(who, created, true); err != nil {
+	if err := w.link(who, created, LinkAccountEvent{NewUser: true}); err != nil {
 		return nil, w.undoUser(created, err)
 	}
 	if address != "" {
@@ -218,16 +218,17 @@ func (w *unitOfWork) restoreAddress(who *arrival, owner *User) (*User, error) {
 
 // link stores the account as the user's, and then the passkey that goes with
 // it. An authenticator does not create a second passkey when the options list
-// the first, and a passkey without an account signs no user in. created reports that
-// the user was created for it.
-func (w *unitOfWork) link(who *arrival, user *User, created bool) error {
+// the first, and a passkey without an account signs no user in. e has what the caller
+// knows of the event.
+func (w *unitOfWork) link(who *arrival, user *User, e LinkAccountEvent) error {
 	stored := w.x.kept(who.account)
 	stored.UserID = user.ID
 	if err := w.linkAccount(w.ctx, w.x.sealTokens(stored)); err != nil {
 		return err
 	}
 	w.after(func() {
-		w.x.emitLink(&LinkAccountEvent{User: user, Account: stored, ProviderUser: who.user, NewUser: created, Request: w.x.r})
+		e.User, e.Account, e.ProviderUser, e.Request = user, stored, who.user, w.x.r
+		w.x.emitLink(&e)
 	})
 	return w.storePasskey(who, user)
 }

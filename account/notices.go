@@ -303,12 +303,13 @@ func (a *Accounts) linked(ctx context.Context, e *pintle.LinkAccountEvent) error
 	if !e.NewUser {
 		v := a.visitOf(e.Request)
 		v.noteLinked(context.WithoutCancel(ctx), e.User.ID, e.Account)
+		detail := []string{detailProvider, e.Account.Provider, detailSession, a.boxes.sessionHandle(e.User.ID, e.Authentication.Started)}
 		if e.Account.Type == pintle.TypeWebAuthn {
-			v.note("passkey_added", e.User.ID, detailProvider, e.Account.Provider)
+			v.note("passkey_added", e.User.ID, detail...)
 			v.forgetAfterPasskey(context.WithoutCancel(ctx), e.User.ID)
 			v.tellStored(context.WithoutCancel(ctx), passkeyAdded, e.User.ID, "", "")
 		} else {
-			v.note("account_linked", e.User.ID, detailProvider, e.Account.Provider)
+			v.note("account_linked", e.User.ID, detail...)
 			v.tellStored(context.WithoutCancel(ctx), accountLinked, e.User.ID, v.configured(a.providers[e.Account.Provider]), "")
 		}
 	}

@@ -69,6 +69,23 @@ func TestTheEventsOfASessionHaveItsHandle(t *testing.T) {
 	})
 }
 
+// AC-176: what a user adds during a session is found with the other events of it.
+func TestAnAccountOrAPasskeyThatIsAddedHasTheHandleOfTheSession(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := withAcme(t, tokens, authtest.Person{Subject: "ada", Email: ada}, withPasskeys(&echo{}))
+		s.seed(ada, goodPassword, true)
+		b := s.browser().signIn(ada, goodPassword).get("/auth/account/accounts")
+		b.post("/auth/signin/acme", "callbackUrl", s.server.URL+"/auth/account/accounts").isAt("/auth/account/accounts")
+		b.addPasskey("key").isSignedInAs(ada)
+		handle := s.everything(accountstore.ActivityQuery{Kind: "sign_in"})[0].Detail["session"]
+		for _, kind := range []string{"account_linked", "passkey_added"} {
+			if got := s.one(kind).Detail["session"]; len(got) != 22 || got != handle {
+				t.Errorf("%s has the session %q, want that of the sign-in, %q", kind, got, handle)
+			}
+		}
+	})
+}
+
 // AC-176
 func TestAnEventHasTheKindOfItsFlow(t *testing.T) {
 	s := newSite(t, false)
