@@ -575,7 +575,7 @@ func TestActingIsRecordedAndTold(t *testing.T) {
 		}
 		b.get("/home").get("/home")
 		b.post("/auth/account/stop-acting")
-		events, err := d.rows.Activity(t.Context(), accountstore.ActivityQuery{UserID: d.user.ID, Limit: 100})
+		events, _, err := d.rows.Activity(t.Context(), accountstore.ActivityQuery{UserID: d.user.ID, Limit: 100})
 		d.done(err)
 		requests, got := 0, []string{}
 		for _, e := range events {
@@ -627,7 +627,7 @@ func TestEachRecordOfActingHasTheReasonOfItsGrant(t *testing.T) {
 
 func (d *desk) wantReasons(kind, outcome string, want ...string) {
 	d.t.Helper()
-	events, err := d.rows.Activity(d.t.Context(), accountstore.ActivityQuery{UserID: d.user.ID, Kind: kind, Outcome: outcome, Limit: 100})
+	events, _, err := d.rows.Activity(d.t.Context(), accountstore.ActivityQuery{UserID: d.user.ID, Kind: kind, Outcome: outcome, Limit: 100})
 	d.done(err)
 	var reasons []string
 	for _, e := range events {

@@ -28,7 +28,7 @@ import (
 func (s *site) everything(q accountstore.ActivityQuery) []*accountstore.Event {
 	s.t.Helper()
 	q.Limit = 10_000
-	events, err := s.rows.Activity(s.t.Context(), q)
+	events, _, err := s.rows.Activity(s.t.Context(), q)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 	}
 	_, ofAda := next(b, "")
 	_, ofBob := next(s.browser().signIn("bob@example.com", goodPassword), "")
-	_, ofOperator, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{UserID: ada.ID}, "")
+	_, ofOperator, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{UserID: ada.ID, Limit: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 		"of another user": ofBob, "of an operator": ofOperator, "forged": "' OR 1=1 --", "cut": ofAda[:len(ofAda)-2], "longer": ofAda + "A", "long": strings.Repeat("A", 5000),
 	} {
 		b.get("/auth/account/activity?cursor=" + url.QueryEscape(cursor)).want(http.StatusBadRequest)
-		if _, _, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{UserID: bob.ID}, cursor); !errors.Is(err, account.ErrCursor) {
+		if _, _, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{UserID: bob.ID, After: cursor}); !errors.Is(err, account.ErrCursor) {
 			t.Errorf("a cursor that is %s: %v, want ErrCursor", what, err)
 		}
 	}
@@ -346,12 +346,43 @@ func TestACursorBelongsToItsQuery(t *testing.T) {
 		"user": {UserID: bob.ID}, "kind": {UserID: ada.ID, Kind: "sign_in"}, "outcome": {UserID: ada.ID, Outcome: "ok"}, "operator": {UserID: ada.ID, Actor: "o"},
 		"time": {UserID: ada.ID, Since: time.Now().Add(-time.Hour)}, "end": {UserID: ada.ID, Until: time.Now()}, "nothing": {},
 	} {
-		if _, _, err := s.accounts.Operators().Activity(t.Context(), q, ofOperator); !errors.Is(err, account.ErrCursor) {
+		q.After = ofOperator
+		if _, _, err := s.accounts.Operators().Activity(t.Context(), q); !errors.Is(err, account.ErrCursor) {
 			t.Errorf("the cursor of a query with another %s: %v, want ErrCursor", what, err)
 		}
 	}
 	if text, err := url.QueryUnescape(ofAda); err != nil || strings.Contains(text, ada.ID) {
 		t.Errorf("the cursor shows the user: %q", ofAda)
+	}
+}
+
+// AC-180: of an act of an operator a user sees how it ended, and not that it has begun.
+func TestNoPageOfTheActivityIsEmpty(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed(ada, goodPassword, true)
+	begun := func(ago time.Duration) {
+		t.Helper()
+		at := time.Now().Add(-ago)
+		s.done(s.rows.Record(t.Context(), &accountstore.Event{
+			ID: fmt.Sprint(at.UnixNano()), At: at, Kind: "op_roles", Outcome: "begun", UserID: u.ID, Actor: "operator", Expires: at.Add(time.Hour),
+		}))
+	}
+	for i := range 19 {
+		s.recordFor(u.ID, "profile_changed", time.Now().Add(time.Duration(-i-1)*time.Minute))
+	}
+	for i := range 25 {
+		begun(time.Hour + time.Duration(i)*time.Second)
+	}
+	b := s.browser().signIn(ada, goodPassword) // the 20th event that is shown
+	if answer := b.script(http.MethodGet, "/auth/account/activity", "").json(); len(answer["activity"].([]any)) != 20 || answer["next"] != nil {
+		t.Errorf("the page has %d events and goes on with %v", len(answer["activity"].([]any)), answer["next"])
+	}
+	s.recordFor(u.ID, "profile_changed", time.Now().Add(-2*time.Hour))
+	answer := b.script(http.MethodGet, "/auth/account/activity", "").json()
+	next, _ := answer["next"].(string)
+	last := b.script(http.MethodGet, "/auth/account/activity?cursor="+url.QueryEscape(next), "").json()
+	if len(answer["activity"].([]any)) != 20 || next == "" || len(last["activity"].([]any)) != 1 || last["next"] != nil {
+		t.Errorf("the pages are %v and %v", answer, last)
 	}
 }
 
@@ -388,7 +419,7 @@ func TestAnOperatorFindsEventsByWhatTheyHave(t *testing.T) {
 		{accountstore.ActivityQuery{Until: time.Now().Add(-time.Hour)}, ""},
 		{accountstore.ActivityQuery{Since: time.Now().Add(-time.Hour), Limit: 1}, "op_ban:ok"},
 	} {
-		events, next, err := s.accounts.Operators().Activity(t.Context(), c.q, "")
+		events, next, err := s.accounts.Operators().Activity(t.Context(), c.q)
 		var got []string
 		for _, e := range events {
 			got = append(got, e.Kind+":"+e.Outcome)
@@ -400,8 +431,8 @@ func TestAnOperatorFindsEventsByWhatTheyHave(t *testing.T) {
 	for i := range 250 {
 		s.recordFor(ada.ID, "sign_out", time.Now().Add(time.Duration(-i)*time.Second))
 	}
-	for limit, want := range map[int]int{0: 20, 50: 50, 1000: 200} {
-		if events, _, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{Limit: limit}, ""); err != nil || len(events) != want {
+	for limit, want := range map[int]int{0: 50, 20: 20, 1000: 200} {
+		if events, _, err := s.accounts.Operators().Activity(t.Context(), accountstore.ActivityQuery{Limit: limit}); err != nil || len(events) != want {
 			t.Errorf("a page with the limit %d has %d events, %v, want %d", limit, len(events), err, want)
 		}
 	}

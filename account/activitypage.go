@@ -2,31 +2,19 @@ package account
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/page"
-	"github.com/pintleauth/pintle/internal/sealed"
 )
 
-const (
-	activityPage    = 20  // events on the page of a user
-	maxActivityPage = 200 // events that an operator gets at once
-)
-
-// ErrCursor is the error for an After that a method of [Operators] has not returned for the same
-// query, or that is older than a day.
-var ErrCursor = errors.New("account: After is not from this query, or is older than a day")
-
-func (a *Accounts) userActivity(ctx context.Context, userID, cursor string) (events []*accountstore.Event, next string, err error) {
-	return a.activityPage(ctx, "user", accountstore.ActivityQuery{UserID: userID, Limit: activityPage}, cursor, ownEvent)
-}
+// activityPage is how many events the page of a user has.
+const activityPage = 20
 
 // ownEvent is what a user may know of an event about them, or nil. Who the operator is, where
 // they were and what they wrote is for operators; of an act users see how it ended.
@@ -48,51 +36,45 @@ func ownEvent(e *accountstore.Event) *accountstore.Event {
 	return &c
 }
 
-// A cursor is the place of a page in the events of a query.
-type cursor struct {
-	sealed.Expiry
-	Query string `json:"query"`
-	At    int64  `json:"at"`
-	ID    string `json:"id"`
-}
-
 // activityPage returns a page of what show makes of the events of a query.
 func (a *Accounts) activityPage(
-	ctx context.Context, by string, q accountstore.ActivityQuery, from string, show func(*accountstore.Event) *accountstore.Event,
+	ctx context.Context, by string, q accountstore.ActivityQuery, show func(*accountstore.Event) *accountstore.Event,
 ) (events []*accountstore.Event, next string, err error) {
-	query := a.boxes.activityHash("query", by, q.UserID, q.Actor, q.Kind, q.Outcome, milli(q.Since), milli(q.Until))
-	name := base64.RawURLEncoding.EncodeToString(query[:])
-	q.Before = nil
-	if from != "" {
-		var c cursor
-		if a.boxes.cursors.Open(from, &c) != nil || c.Query != name {
-			return nil, "", ErrCursor
-		}
-		q.Before = &accountstore.Event{At: time.UnixMilli(c.At), ID: c.ID}
+	of := a.boxes.listOf("activity of "+by, []string{q.UserID, q.Actor, q.Kind, q.Outcome, milli(q.Since), milli(q.Until)})
+	if q.After, err = a.boxes.openPlace(q.After, of); err != nil {
+		return nil, "", err
 	}
 	limit := q.Limit
-	q.Limit++ // one more shows that there is a next page
 	for {
-		read, err := a.rows.Activity(ctx, q)
+		q.Limit = limit - len(events)
+		read, after, err := a.rows.Activity(ctx, q)
 		if err != nil {
 			return nil, "", err
 		}
 		for _, e := range read {
-			shown := show(e)
-			if shown == nil {
-				q.Before = e
-				continue
+			if shown := show(e); shown != nil {
+				events = append(events, shown)
 			}
-			if len(events) == limit {
-				next, err = a.boxes.cursors.Seal(&cursor{Query: name, At: q.Before.At.UnixMilli(), ID: q.Before.ID})
-				return events, next, err
-			}
-			events, q.Before = append(events, shown), e
 		}
-		if len(read) < q.Limit {
-			return events, "", nil
+		q.After = after
+		if len(events) == limit || after == "" {
+			break
 		}
 	}
+	if next, err = a.boxes.sealPlace(q.After, of); err != nil {
+		return nil, "", err
+	}
+	for q.Limit = limit; q.After != ""; { // what is left may be hidden: no page is empty
+		read, after, err := a.rows.Activity(ctx, q)
+		if err != nil {
+			return nil, "", err
+		}
+		if slices.ContainsFunc(read, func(e *accountstore.Event) bool { return show(e) != nil }) {
+			return events, next, nil
+		}
+		q.After = after
+	}
+	return events, "", nil
 }
 
 func milli(t time.Time) string {
@@ -105,7 +87,8 @@ func milli(t time.Time) string {
 // showActivity is the page of what has happened to the account of the session's user.
 func (v *visit) showActivity() (*view, error) {
 	id := v.session.User.ID
-	events, next, err := v.userActivity(v.ctx, id, v.r.URL.Query().Get("cursor"))
+	q := accountstore.ActivityQuery{UserID: id, After: v.r.URL.Query().Get("cursor"), Limit: activityPage}
+	events, next, err := v.activityPage(v.ctx, "user", q, ownEvent)
 	if errors.Is(err, ErrCursor) {
 		p := problemOf("invalid")
 		p.status = http.StatusBadRequest
@@ -183,12 +166,4 @@ func describeEvent(e *accountstore.Event) map[string]any {
 		}
 	}
 	return data
-}
-
-// newCursorBox returns the box of cursors.
-func (b *boxes) newCursorBox() (err error) {
-	if b.cursors, err = b.of("pintle account activity cursor", day); err != nil {
-		return fmt.Errorf("account: %w", err)
-	}
-	return nil
 }

@@ -98,22 +98,18 @@ const (
 // exportedActivity are the events of a user as the page "activity" shows them, the newest first.
 func (v *visit) exportedActivity(userID string) ([]map[string]any, error) {
 	list := []map[string]any{}
-	q := accountstore.ActivityQuery{UserID: userID, Limit: exportedPage}
-	for {
-		events, err := v.rows.Activity(v.ctx, q)
+	for e, err := range accountstore.AllEvents(v.ctx, v.rows, accountstore.ActivityQuery{UserID: userID, Limit: exportedPage}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range events {
-			if own := ownEvent(e); own != nil && len(list) < maxExported {
-				list = append(list, describeEvent(own))
-			}
-			q.Before = e
+		if own := ownEvent(e); own != nil {
+			list = append(list, describeEvent(own))
 		}
-		if len(events) < exportedPage || len(list) == maxExported {
-			return list, nil
+		if len(list) == maxExported {
+			break
 		}
 	}
+	return list, nil
 }
 
 // dataOf is what is stored about a user: no hash, secret, token or code. Of the further

@@ -45,7 +45,7 @@ func (s *site) own(path, route string) {
 // recorded is the activity of a user, without ids and times.
 func (s *site) recorded(u *pintle.User) string {
 	s.t.Helper()
-	events, err := s.rows.Activity(s.t.Context(), accountstore.ActivityQuery{UserID: u.ID, Limit: 100})
+	events, _, err := s.rows.Activity(s.t.Context(), accountstore.ActivityQuery{UserID: u.ID, Limit: 100})
 	s.done(err)
 	var lines []string
 	for _, e := range events {

@@ -50,7 +50,7 @@ func (r *flakyRows) AttemptFlow(ctx context.Context, id accountstore.Hash, limit
 	return r.Store.AttemptFlow(ctx, id, limit)
 }
 
-func (r *flakyRows) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+func (r *flakyRows) Users(ctx context.Context, q accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
 	if r.of.failing.Load() == "Users" {
 		return nil, "", errAway
 	}

@@ -255,9 +255,8 @@ type boxes struct {
 	cookies  map[string]*sealed.Box // by the whole name of the cookie
 	acting   string                 // the cookie of an operator who acts as a user, without its prefix
 	totp     *totpBox
-	lists    *sealed.Box // of operators
+	lists    *sealed.Box // of places in lists
 	keys     *sealed.Box // of secrets in forms
-	cursors  *sealed.Box // of pages of activity
 }
 
 func newBoxes(cfg *pintle.Config) (*boxes, error) {
@@ -272,10 +271,7 @@ func newBoxes(cfg *pintle.Config) (*boxes, error) {
 	if b.keys, err = b.of("pintle account new key", keyLife); err != nil {
 		return nil, err
 	}
-	if b.lists, err = b.of("pintle account list of users", 24*time.Hour); err != nil {
-		return nil, err
-	}
-	if err = b.newCursorBox(); err != nil {
+	if b.lists, err = b.of("pintle account list", placeLife); err != nil {
 		return nil, err
 	}
 	b.acting = cookie.ActingName(cfg.Cookies.SessionToken.Name, cfg.Cookies.SessionToken.Path, cfg.Tenant)

@@ -2,9 +2,6 @@ package account
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -17,7 +14,6 @@ import (
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/page"
-	"github.com/pintleauth/pintle/internal/sealed"
 	"github.com/pintleauth/pintle/internal/userrule"
 	"github.com/pintleauth/pintle/internal/uuid"
 )
@@ -163,15 +159,15 @@ func (o *Operators) of(ctx context.Context, method, userID string) (*pintle.User
 	return o.a.store.User(ctx, userID)
 }
 
-// maxPage is the most users of a page, and usualPage how many one has by default.
+// maxPage is the most users or events of a page, and usualPage how many one has by default.
 const (
 	maxPage   = 200
 	usualPage = 50
 )
 
-// Users returns a page of the users who fulfil the conditions of q, and next, which continues
-// the list as q.After; it is empty after the last page. The newest user is first; a search for
-// the beginning of an address or a name may be in their order instead.
+// Users returns a page of the users whom q selects, and next, which continues the list as
+// q.After; it is empty after the last page. The newest user is first; a search for the beginning
+// of an address or a name may be in their order instead.
 //
 // A Limit of 0 is 50, and of more than 200 is 200. A zero At is now. The address is
 // searched for in lower case. next is sealed and belongs to the query, so it may go through
@@ -182,13 +178,11 @@ func (o *Operators) Users(ctx context.Context, q accountstore.UserQuery) (page [
 		return nil, "", err
 	}
 	q.EmailPrefix = strings.ToLower(q.EmailPrefix)
-	of := queryMark(&q)
-	if q.After != "" {
-		held := &heldList{}
-		if err := o.a.boxes.lists.Open(q.After, held); err != nil || held.Of != of {
-			return nil, "", fmt.Errorf("account: Users: %w", ErrCursor)
-		}
-		q.After = held.After
+	only := q // the time is no condition: the next page is asked for later
+	only.After, only.Limit, only.At = "", 0, time.Time{}
+	of := o.a.boxes.listOf("users", only)
+	if q.After, err = o.a.boxes.openPlace(q.After, of); err != nil {
+		return nil, "", fmt.Errorf("account: Users: %w", err)
 	}
 	if q.At.IsZero() {
 		q.At = time.Now()
@@ -197,44 +191,33 @@ func (o *Operators) Users(ctx context.Context, q accountstore.UserQuery) (page [
 		q.Limit = usualPage
 	}
 	q.Limit = min(q.Limit, maxPage)
-	if page, next, err = o.a.rows.Users(ctx, &q); err != nil || next == "" {
-		return page, "", err
+	if page, next, err = o.a.rows.Users(ctx, q); err != nil {
+		return nil, "", err
 	}
-	next, err = o.a.boxes.lists.Seal(&heldList{Of: of, After: next})
+	next, err = o.a.boxes.sealPlace(next, of)
 	return page, next, err
 }
 
-// Activity returns a page of the events that a query selects, the newest first: of all users, with
-// all that is known of each. A user sees their own on the page "activity", and [Accounts.Read] reads
-// that page for the application. next continues the list as that of [Operators.Users] does.
+// Activity returns a page of the events that q selects, the newest first, and next, which
+// continues the list as q.After; it is empty after the last page. They are events of all users,
+// with all that is known of each. A user sees their own on the page "activity", and
+// [Accounts.Read] reads that page for the application.
 //
-// A Limit of 0 is 20, and of more than 200 is 200.
-func (o *Operators) Activity(ctx context.Context, q accountstore.ActivityQuery, cursor string) (events []*accountstore.Event, next string, err error) {
+// A Limit of 0 is 50, and of more than 200 is 200. next is sealed as that of [Operators.Users]:
+// with other conditions, among them Since and Until, or after a day, it is [ErrCursor].
+func (o *Operators) Activity(ctx context.Context, q accountstore.ActivityQuery) (page []*accountstore.Event, next string, err error) {
 	if err := o.ready("Activity"); err != nil {
 		return nil, "", err
 	}
 	if q.Limit <= 0 {
-		q.Limit = activityPage
+		q.Limit = usualPage
 	}
-	q.Limit = min(q.Limit, maxActivityPage)
-	return o.a.activityPage(ctx, "operator", q, cursor, func(e *accountstore.Event) *accountstore.Event { return e })
-}
-
-// A heldList is what continues a list.
-type heldList struct {
-	sealed.Stamp
-	Of    string `json:"of"`
-	After string `json:"after"`
-}
-
-// queryMark distinguishes the conditions of queries. The time is not one: the next page is
-// asked for later.
-func queryMark(q *accountstore.UserQuery) string {
-	only := *q
-	only.After, only.Limit, only.At = "", 0, time.Time{}
-	text, _ := json.Marshal(only) // of texts and truth values, which always have a form
-	sum := sha256.Sum256(text)
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	q.Limit = min(q.Limit, maxPage)
+	page, next, err = o.a.activityPage(ctx, "operator", q, func(e *accountstore.Event) *accountstore.Event { return e })
+	if err != nil {
+		return nil, "", fmt.Errorf("account: Activity: %w", err)
+	}
+	return page, next, nil
 }
 
 // User returns one user, with what is kept of them.
@@ -245,7 +228,7 @@ func (o *Operators) User(ctx context.Context, userID string) (*accountstore.User
 	if userID == "" { // an empty ID of a query selects all users
 		return nil, pintle.ErrNotFound
 	}
-	page, _, err := o.a.rows.Users(ctx, &accountstore.UserQuery{ID: userID, At: time.Now(), Limit: 1})
+	page, _, err := o.a.rows.Users(ctx, accountstore.UserQuery{ID: userID, At: time.Now(), Limit: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (s *site) done(err error) {
 // texts: those of one millisecond have no other.
 func (s *site) acts() (acts []string) {
 	s.t.Helper()
-	events, err := s.rows.Activity(s.t.Context(), accountstore.ActivityQuery{Limit: 1000})
+	events, _, err := s.rows.Activity(s.t.Context(), accountstore.ActivityQuery{Limit: 1000})
 	s.done(err)
 	for _, e := range events {
 		if strings.HasPrefix(e.Kind, "op_") {
@@ -930,7 +930,7 @@ func TestAnOperatorDeletesAndKeepsUsers(t *testing.T) {
 		if got := s.acts(); !slices.Equal(got, want) {
 			t.Errorf("the acts are %q, want %q", got, want)
 		}
-		events, err := s.rows.Activity(t.Context(), accountstore.ActivityQuery{Limit: 100})
+		events, _, err := s.rows.Activity(t.Context(), accountstore.ActivityQuery{Limit: 100})
 		s.done(err)
 		for _, e := range events {
 			if e.UserID == u.ID {

@@ -156,17 +156,17 @@ type Store interface {
 	// each id once, in pages as those of DueUsers.
 	FactorUsers(ctx context.Context, kind, after string, limit int) ([]string, error)
 
-	// Users returns a page of the users who fulfil the conditions of a query, and next,
-	// with which the query continues; next is empty after the last page.
+	// Users returns a page of the users whom a query selects, and next, with which the query
+	// continues; next is empty after the last page. [AllUsers] reads all pages.
 	//
 	// The newest user is first, and users of whom the store does not know when it made
 	// them are last. A query with EmailPrefix or NamePrefix may be in another order, which is the same
 	// for all of its pages. A user who is there all the time is on one page. One that is
 	// made, changed or deleted meanwhile is on a page or not.
 	//
-	// An After that is not from the store, or from a query with other texts, is an error,
-	// or a page of users who fulfil the conditions: it never returns others.
-	Users(ctx context.Context, q *UserQuery) (page []*User, next string, err error)
+	// An After that is not from the store, or from a query with other conditions, is an error,
+	// or a page of users whom the query selects: it never returns others.
+	Users(ctx context.Context, q UserQuery) (page []*User, next string, err error)
 
 	// What happened to the users.
 	Log

@@ -19,9 +19,15 @@ type Log interface {
 	// It is one step.
 	Record(ctx context.Context, e *Event) error
 
-	// Activity returns the events that a query asks for, the newest first: in the
-	// descending order of At and, among those of one millisecond, of ID, byte by byte.
-	Activity(ctx context.Context, q ActivityQuery) ([]*Event, error)
+	// Activity returns a page of the events that a query selects, and next, with which the
+	// query continues; next is empty after the last page. [AllEvents] reads all pages.
+	//
+	// The newest event is first: the order is the descending one of At and, among events of
+	// one millisecond, of ID, byte by byte. An event that is there all the time is on one page.
+	//
+	// An After that is not from the store, or from a query with other conditions, is an error,
+	// or a page of events that the query selects: it never returns others.
+	Activity(ctx context.Context, q ActivityQuery) (page []*Event, next string, err error)
 }
 
 // An Event is something that happened to a user, or that a user or an operator did.
@@ -62,24 +68,26 @@ type Event struct {
 	Expires time.Time
 }
 
-// An ActivityQuery selects events. The zero value of a field but Limit selects all.
+// An ActivityQuery says which events [Log.Activity] returns. The zero values of its conditions
+// select every event, and an event is selected by all conditions together.
 type ActivityQuery struct {
 	// UserID, Actor, Kind and Outcome are those of the events.
 	UserID, Actor, Kind, Outcome string
 
-	// Since is the time of the first events, and Until a time before which the last
-	// ones were.
+	// Since and Until limit the time: events of Since and later, and before Until, in whole
+	// milliseconds.
 	Since, Until time.Time
 
-	// Before is the last event of the page before. Only its At and ID are read.
-	// Nil begins with the newest.
-	Before *Event
+	// After continues a list: it is what the page before has returned as next, for a query
+	// with the same conditions. Empty begins with the newest event.
+	After string
 
-	// Limit is how many events are returned at most. With 0 or less there are none.
+	// Limit is how many events a page has at most. 0 or less returns none.
 	Limit int
 }
 
-// Selects reports whether a query asks for an event. It does not compare Before and Limit.
+// Selects reports whether an event fulfils the conditions of the query. It is for a store that
+// looks at its events one by one.
 func (q ActivityQuery) Selects(e *Event) bool {
 	return (q.UserID == "" || q.UserID == e.UserID) &&
 		(q.Actor == "" || q.Actor == e.Actor) &&

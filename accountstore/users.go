@@ -7,7 +7,7 @@ import (
 )
 
 // A UserQuery says which users [Store.Users] returns. The zero values of its conditions
-// are fulfilled by every user, and a user fulfils all conditions. Texts are compared as
+// select every user, and a user is selected by all conditions together. Texts are compared as
 // texts: no character in them has another meaning.
 type UserQuery struct {
 	// ID is the id of the user.
@@ -54,9 +54,9 @@ type User struct {
 	SecondFactor bool
 }
 
-// Accepts reports whether a user fulfils the conditions of the query. It is for a store that
+// Selects reports whether a user fulfils the conditions of the query. It is for a store that
 // looks at its users one by one.
-func (q *UserQuery) Accepts(u *User) bool {
+func (q UserQuery) Selects(u *User) bool {
 	is := func(wanted *bool, has bool) bool { return wanted == nil || *wanted == has }
 	return (q.ID == "" || q.ID == u.ID) &&
 		strings.HasPrefix(u.Email, q.EmailPrefix) &&

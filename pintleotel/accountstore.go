@@ -13,7 +13,7 @@ type accountRows struct {
 	c caller
 }
 
-func (w accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+func (w accountRows) Users(ctx context.Context, q accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
 	ctx, o := w.c.begin(ctx, "AccountStore.Users")
 	defer o.end(ctx)
 	page, next, err = w.Store.Users(ctx, q)
@@ -103,6 +103,10 @@ func (w accountRows) Record(ctx context.Context, e *accountstore.Event) error {
 	return w.c.do(ctx, "AccountStore.Record", func(ctx context.Context) error { return w.Store.Record(ctx, e) })
 }
 
-func (w accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
-	return get(ctx, w.c, "AccountStore.Activity", func(ctx context.Context) ([]*accountstore.Event, error) { return w.Store.Activity(ctx, q) })
+func (w accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery) (page []*accountstore.Event, next string, err error) {
+	ctx, o := w.c.begin(ctx, "AccountStore.Activity")
+	defer o.end(ctx)
+	page, next, err = w.Store.Activity(ctx, q)
+	o.done(err)
+	return page, next, err
 }

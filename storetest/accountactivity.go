@@ -52,14 +52,9 @@ func (t *tester) record(events ...*accountstore.Event) {
 	}
 }
 
-// activity checks that a query without a limit returns these events, in this order.
+// activity checks that a query selects these events, in this order, in pages of each size.
 func (t *tester) activity(q accountstore.ActivityQuery, want ...*accountstore.Event) {
 	t.Helper()
-	if q.Limit == 0 {
-		q.Limit = 1000
-	}
-	found, err := t.rows().Activity(t.ctx, q)
-	t.ok("Activity", err)
 	lines := func(events []*accountstore.Event) string {
 		var b strings.Builder
 		for _, e := range events {
@@ -67,7 +62,30 @@ func (t *tester) activity(q accountstore.ActivityQuery, want ...*accountstore.Ev
 		}
 		return b.String()
 	}
-	t.same(fmt.Sprintf("Activity of %+v", q), lines(found), lines(want))
+	for _, limit := range []int{1000, 3} {
+		q.Limit = limit
+		t.same(fmt.Sprintf("Activity of %+v", q), lines(t.events(q)), lines(want))
+	}
+}
+
+// events returns all events of a query, which it reads in pages.
+func (t *tester) events(q accountstore.ActivityQuery) (all []*accountstore.Event) {
+	t.Helper()
+	for {
+		page, next, err := t.rows().Activity(t.ctx, q)
+		t.ok("Activity", err)
+		if len(page) > q.Limit || next != "" && len(page) == 0 {
+			t.Fatalf("Activity with the limit %d returned %d events and the text %q", q.Limit, len(page), next)
+		}
+		all = append(all, page...)
+		if next == "" {
+			return all
+		}
+		if q.After == next || len(all) > 1_000_000 {
+			t.Fatalf("Activity does not come to an end: it goes on with %q", next)
+		}
+		q.After = next
+	}
 }
 
 // activityChecks are promises of [accountstore.Log]. The store may have events of other
@@ -88,7 +106,7 @@ var activityChecks = []check{
 		e := newEvent(unique())
 		t.record(e)
 		e.Detail["device"] = "changed"
-		found, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{UserID: e.UserID, Limit: 1})
+		found, _, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{UserID: e.UserID, Limit: 1})
 		t.ok("Activity", err)
 		if len(found) != 1 || found[0].Detail["device"] != "Zoë's 🔑" {
 			t.Fatalf("the event changed with that of the caller: %+v", found)
@@ -106,7 +124,7 @@ var activityChecks = []check{
 			e := newEvent(unique())
 			e.At = at
 			t.record(e)
-			found, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{UserID: e.UserID, Limit: 1})
+			found, _, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{UserID: e.UserID, Limit: 1})
 			t.ok("Activity", err)
 			if len(found) != 1 || !found[0].At.Equal(at.Truncate(time.Millisecond)) {
 				t.Fatalf("an event of %s reads back as %+v", instant(at), found)
@@ -164,27 +182,29 @@ var activityChecks = []check{
 		shuffled[2], shuffled[9] = shuffled[9], shuffled[2]
 		t.record(shuffled...)
 		t.activity(accountstore.ActivityQuery{UserID: user}, events...)
-		for first := range events {
-			for _, limit := range []int{1, 3, 12} {
-				before := &accountstore.Event{At: events[first].At, ID: events[first].ID}
-				want := events[first+1 : min(first+1+limit, len(events))]
-				t.activity(accountstore.ActivityQuery{UserID: user, Before: before, Limit: limit}, want...)
+		for _, limit := range []int{1, 2, 4, 11, 12} {
+			got := t.events(accountstore.ActivityQuery{UserID: user, Limit: limit})
+			if !slices.EqualFunc(got, events, func(a, b *accountstore.Event) bool { return a.ID == b.ID }) {
+				t.Errorf("the pages of %d have %v, want %v", limit, got, events)
 			}
 		}
-		t.activity(accountstore.ActivityQuery{UserID: user, Before: &accountstore.Event{At: events[1].At, ID: prefix}}, events[11])
 	}},
 	{"a page has no more events than its limit", func(t *tester) {
 		user := unique()
 		events := someEvents(user, 7)
 		t.record(events...)
 		for _, limit := range []int{1, 6, 7, 8} {
-			t.activity(accountstore.ActivityQuery{UserID: user, Limit: limit}, events[:min(limit, 7)]...)
+			page, next, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{UserID: user, Limit: limit})
+			t.ok("Activity", err)
+			if len(page) != min(limit, 7) || (next != "") != (limit < 7) {
+				t.Errorf("Activity with the limit %d returned %d of 7 events and the text %q", limit, len(page), next)
+			}
 		}
 		for _, limit := range []int{0, -1, math.MinInt32} {
-			found, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{UserID: user, Limit: limit})
+			page, next, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{UserID: user, Limit: limit})
 			t.ok("Activity", err)
-			if len(found) > 0 {
-				t.Errorf("Activity with the limit %d returned %d events", limit, len(found))
+			if len(page) > 0 || next != "" {
+				t.Errorf("Activity with the limit %d returned %d events and the text %q", limit, len(page), next)
 			}
 		}
 	}},
@@ -218,10 +238,7 @@ var activityChecks = []check{
 			{accountstore.ActivityQuery{UserID: user, Until: events[2].At}, events[3:]},
 			{accountstore.ActivityQuery{UserID: user, Until: events[2].At.Add(time.Millisecond)}, events[2:]},
 			{accountstore.ActivityQuery{UserID: user, Since: events[3].At, Until: events[1].At}, events[2:4]},
-			{accountstore.ActivityQuery{UserID: user, Until: events[2].At, Before: events[4]}, events[5:]},
-			{accountstore.ActivityQuery{UserID: user, Until: events[2].At, Before: events[0]}, events[3:]},
-			{accountstore.ActivityQuery{Kind: kind, Since: elsewhere.At, Before: events[2]}, []*accountstore.Event{events[3], elsewhere}},
-			{accountstore.ActivityQuery{Kind: kind, Limit: 1, Before: events[3]}, []*accountstore.Event{elsewhere}},
+			{accountstore.ActivityQuery{Kind: kind, Since: elsewhere.At}, []*accountstore.Event{events[1], events[2], events[3], elsewhere}},
 		} {
 			t.activity(c.q, c.want...)
 		}
@@ -235,7 +252,7 @@ var activityChecks = []check{
 		}
 		t.record(events...)
 		q := accountstore.ActivityQuery{Since: events[2].At, Until: events[0].At.Add(time.Millisecond)}
-		found, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{Since: q.Since, Until: q.Until, Limit: 1000})
+		found, _, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{Since: q.Since, Until: q.Until, Limit: 1000})
 		t.ok("Activity", err)
 		found = slices.DeleteFunc(found, func(e *accountstore.Event) bool { // of another run of this check
 			return !slices.ContainsFunc(events, func(of *accountstore.Event) bool { return of.ID == e.ID })
@@ -260,7 +277,7 @@ var activityChecks = []check{
 				"user": {UserID: name}, "operator": {Actor: name}, "kind": {Kind: name}, "outcome": {Kind: names[0] + "kind", Outcome: name},
 			} {
 				q.Limit = 1000
-				found, err := t.rows().Activity(t.ctx, q)
+				found, _, err := t.rows().Activity(t.ctx, q)
 				t.ok("Activity", err)
 				if len(found) != 1 {
 					t.Errorf("there are %d events of the %s %d, %q, want 1", len(found), what, i, name)
@@ -275,7 +292,11 @@ var activityChecks = []check{
 			e.Outcome = text
 			t.record(e)
 			t.activity(accountstore.ActivityQuery{UserID: text, Kind: e.Kind}, e)
-			t.activity(accountstore.ActivityQuery{Kind: e.Kind, Outcome: text, Before: &accountstore.Event{At: accountstore.Forever, ID: text}}, e)
+			t.activity(accountstore.ActivityQuery{Kind: e.Kind, Outcome: text}, e)
+			page, _, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{Kind: unique(), After: text, Limit: 10})
+			if err == nil && len(page) > 0 {
+				t.Errorf("a list that continues with %q returned %v", text, page)
+			}
 			t.activity(accountstore.ActivityQuery{Kind: e.Kind, Actor: text})
 		}
 	}},

@@ -360,7 +360,7 @@ var rowLookups = []rowChange{
 		return err
 	}},
 	{"Activity", func(t *tester, rows accountstore.Store, r *rowsOf) error {
-		_, err := rows.Activity(t.ctx, accountstore.ActivityQuery{UserID: r.event.UserID, Limit: 1})
+		_, _, err := rows.Activity(t.ctx, accountstore.ActivityQuery{UserID: r.event.UserID, Limit: 1})
 		return err
 	}},
 }

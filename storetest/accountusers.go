@@ -44,7 +44,7 @@ var accountUserChecks = []check{
 			t.same(fmt.Sprint("the pages of ", limit), fmt.Sprint(idsOf(t.list(accountstore.UserQuery{Role: role, Limit: limit}))), fmt.Sprint(idsOf(all)))
 		}
 		for _, limit := range []int{0, -1} {
-			page, next, err := t.rows().Users(t.ctx, &accountstore.UserQuery{Role: role, Limit: limit})
+			page, next, err := t.rows().Users(t.ctx, accountstore.UserQuery{Role: role, Limit: limit})
 			t.ok("Users", err)
 			if len(page) > 0 || next != "" {
 				t.Errorf("Users with the limit %d returned %d users and the text %q", limit, len(page), next)
@@ -97,7 +97,7 @@ var accountUserChecks = []check{
 			t.finds(accountstore.UserQuery{Role: text, EmailPrefix: begin})
 			t.finds(accountstore.UserQuery{ID: text, EmailPrefix: begin})
 			t.finds(accountstore.UserQuery{ID: u.ID + text})
-			page, _, err := t.rows().Users(t.ctx, &accountstore.UserQuery{EmailPrefix: begin + "q", After: text, Limit: 10})
+			page, _, err := t.rows().Users(t.ctx, accountstore.UserQuery{EmailPrefix: begin + "q", After: text, Limit: 10})
 			if err == nil && len(page) > 0 {
 				t.Errorf("a list that continues with %q returned %v", text, idsOf(page))
 			}
@@ -105,7 +105,7 @@ var accountUserChecks = []check{
 		for _, text := range unstorable {
 			for _, q := range []accountstore.UserQuery{{EmailPrefix: begin + text}, {NamePrefix: begin + text}, {Role: text, EmailPrefix: begin}, {ID: text, EmailPrefix: begin}} {
 				q.Limit = 10
-				if page, _, err := t.rows().Users(t.ctx, &q); err == nil && len(page) > 0 {
+				if page, _, err := t.rows().Users(t.ctx, q); err == nil && len(page) > 0 {
 					t.Errorf("the search for %q returned %v", text, idsOf(page))
 				}
 			}
@@ -214,7 +214,7 @@ func (t *tester) gives(u *pintle.User, change func(*accountstore.State)) {
 func (t *tester) list(q accountstore.UserQuery) (all []*accountstore.User) {
 	t.Helper()
 	for {
-		page, next, err := t.rows().Users(t.ctx, &q)
+		page, next, err := t.rows().Users(t.ctx, q)
 		t.ok("Users", err)
 		if len(page) > q.Limit || next != "" && len(page) == 0 {
 			t.Fatalf("Users with the limit %d returned %d users and the text %q", q.Limit, len(page), next)

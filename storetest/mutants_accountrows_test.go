@@ -242,8 +242,8 @@ type faulty struct {
 	dueUsers      func(ctx context.Context, at time.Time, after string, limit int) ([]string, error)
 	factorUsers   func(ctx context.Context, kind, after string, limit int) ([]string, error)
 	record        func(context.Context, *accountstore.Event) error
-	activity      func(context.Context, accountstore.ActivityQuery) ([]*accountstore.Event, error)
-	listUsers     func(context.Context, *accountstore.UserQuery) ([]*accountstore.User, string, error)
+	activity      func(context.Context, accountstore.ActivityQuery) ([]*accountstore.Event, string, error)
+	listUsers     func(context.Context, accountstore.UserQuery) ([]*accountstore.User, string, error)
 }
 
 func (s *faulty) State(ctx context.Context, userID string) (*accountstore.State, error) {
@@ -326,11 +326,11 @@ func (s *faulty) Record(ctx context.Context, e *accountstore.Event) error {
 	return set(s.record, s.Store.Record)(ctx, e)
 }
 
-func (s *faulty) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+func (s *faulty) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
 	return set(s.activity, s.Store.Activity)(ctx, q)
 }
 
-func (s *faulty) Users(ctx context.Context, q *accountstore.UserQuery) ([]*accountstore.User, string, error) {
+func (s *faulty) Users(ctx context.Context, q accountstore.UserQuery) ([]*accountstore.User, string, error) {
 	return set(s.listUsers, s.Store.Users)(ctx, q)
 }
 

@@ -24,16 +24,16 @@ func recording(name string, record func(ctx context.Context, good accountstore.S
 
 // asking is a mutant that asks for other events.
 func asking(name string, ask func(*accountstore.ActivityQuery), noticed string) mutant {
-	return found(name, func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+	return found(name, func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
 		ask(&q)
 		return good.Activity(ctx, q)
 	}, noticed)
 }
 
 // found is a mutant that finds other events.
-func found(name string, find func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, error), noticed string) mutant {
+func found(name string, find func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error), noticed string) mutant {
 	return altering(name, func(good accountstore.Store) accountstore.Store {
-		return &faulty{Store: good, activity: func(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+		return &faulty{Store: good, activity: func(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
 			return find(ctx, good, q)
 		}}
 	}, noticed)
@@ -75,14 +75,14 @@ func activityMutants() []mutant {
 				defer mu.Unlock()
 				given[e.ID] = e.Detail
 				return good.Record(ctx, e)
-			}, activity: func(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+			}, activity: func(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
 				mu.Lock()
 				defer mu.Unlock()
-				events, err := good.Activity(ctx, q)
+				events, next, err := good.Activity(ctx, q)
 				for _, e := range events {
 					e.Detail = given[e.ID]
 				}
-				return events, err
+				return events, next, err
 			}}
 		}, "an event that is recorded is not that of the caller"),
 		recording("an event with the id of another is another one", func(ctx context.Context, good accountstore.Store, e *accountstore.Event) error {
@@ -115,41 +115,65 @@ func activityMutants() []mutant {
 				counts[e.ID] = before + 1
 				mu.Unlock()
 				return good.Record(ctx, e)
-			}, activity: func(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
-				events, err := good.Activity(ctx, q)
+			}, activity: func(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
+				events, next, err := good.Activity(ctx, q)
 				mu.Lock()
 				defer mu.Unlock()
 				for _, e := range events {
 					e.Count = counts[e.ID]
 				}
-				return events, err
+				return events, next, err
 			}}
 		}, "64 events with one id"),
-		found("the oldest events come first", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
-			events, err := good.Activity(ctx, q)
+		found("the oldest events come first", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
+			events, next, err := good.Activity(ctx, q)
 			slices.Reverse(events)
-			return events, err
+			return events, next, err
 		}, "the newest events come first"),
-		found("events of one millisecond are in any order", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
-			events, err := good.Activity(ctx, q)
+		found("events of one millisecond are in any order", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
+			events, next, err := good.Activity(ctx, q)
 			slices.SortStableFunc(events, func(a, b *accountstore.Event) int {
 				if c := b.At.Compare(a.At); c != 0 {
 					return c
 				}
 				return strings.Compare(a.ID, b.ID)
 			})
-			return events, err
+			return events, next, err
 		}, "the newest events come first"),
-		asking("a page begins with the event before", func(q *accountstore.ActivityQuery) {
-			if q.Before != nil {
-				q.Before = &accountstore.Event{At: q.Before.At, ID: q.Before.ID + "0"}
+		found("a page begins with the event before", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
+			events, next, err := good.Activity(ctx, q)
+			if next != "" && q.Limit > 1 {
+				q.Limit--
+				_, next, err = good.Activity(ctx, q)
 			}
+			return events, next, err
 		}, "the newest events come first"),
-		asking("a page skips the events of the millisecond of the last one", func(q *accountstore.ActivityQuery) {
-			if q.Before != nil {
-				q.Before = &accountstore.Event{At: q.Before.At}
+		found("a page skips the events of the millisecond of the last one", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
+			events, next, err := good.Activity(ctx, q)
+			for q.Limit = 1; next != ""; {
+				q.After = next
+				following, after, err := good.Activity(ctx, q)
+				if err != nil || !following[0].At.Equal(events[len(events)-1].At) {
+					break
+				}
+				next = after
 			}
+			return events, next, err
 		}, "the newest events come first"),
+		found("a list ends after its first page", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
+			events, _, err := good.Activity(ctx, q)
+			return events, "", err
+		}, "the newest events come first"),
+		found("the last page is followed by an empty one", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
+			if q.After == "the end" {
+				return nil, "", nil
+			}
+			events, next, err := good.Activity(ctx, q)
+			if next == "" && len(events) == q.Limit {
+				next = "the end"
+			}
+			return events, next, err
+		}, "a page has no more events"),
 		asking("a page has one more than the limit", func(q *accountstore.ActivityQuery) { q.Limit++ }, "a page has no more events"),
 		asking("a limit below one is none", func(q *accountstore.ActivityQuery) {
 			if q.Limit < 1 {
@@ -182,15 +206,15 @@ func activityMutants() []mutant {
 				q.Limit = 0
 			}
 		}, "a query without a field"),
-		found("users of events ignore case", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+		found("users of events ignore case", func(ctx context.Context, good accountstore.Store, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
 			if q.UserID == "" {
 				return good.Activity(ctx, q)
 			}
 			user, limit := strings.ToLower(q.UserID), q.Limit
 			q.UserID, q.Limit = "", 10_000
-			events, err := good.Activity(ctx, q)
+			events, _, err := good.Activity(ctx, q)
 			events = slices.DeleteFunc(events, func(e *accountstore.Event) bool { return strings.ToLower(e.UserID) != user })
-			return events[:min(len(events), max(limit, 0))], err
+			return events[:min(len(events), max(limit, 0))], "", err
 		}, "are compared byte by byte"),
 		recording("long texts of events are cut", func(ctx context.Context, good accountstore.Store, e *accountstore.Event) error {
 			detail := map[string]string{}
@@ -284,10 +308,10 @@ func (r *diaryRows) Record(ctx context.Context, e *accountstore.Event) error {
 	return r.Store.Record(ctx, e)
 }
 
-func (r *diaryRows) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+func (r *diaryRows) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	events, err := r.Store.Activity(ctx, q)
+	events, next, err := r.Store.Activity(ctx, q)
 	events = slices.DeleteFunc(events, func(e *accountstore.Event) bool { return slices.Contains(r.gone, e.ID) })
 	for _, e := range events {
 		for _, named := range r.named {
@@ -296,5 +320,5 @@ func (r *diaryRows) Activity(ctx context.Context, q accountstore.ActivityQuery) 
 			}
 		}
 	}
-	return events, err
+	return events, next, err
 }

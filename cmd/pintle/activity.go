@@ -86,28 +86,25 @@ func moment(at *time.Time) func(text string) error {
 	}
 }
 
-// eachEvent calls print with the events of a query, the newest first.
+// eachEvent calls print with the events of a query, the newest first, up to a number; 0 is all.
 func eachEvent(ctx context.Context, rows accountstore.Store, q accountstore.ActivityQuery, limit int, print func(*accountstore.Event) error) error {
-	for listed := 0; ; {
-		q.Limit = maxActivity
-		if limit > 0 {
-			q.Limit = min(maxActivity, limit-listed)
-		}
-		events, err := rows.Activity(ctx, q)
+	q.Limit = maxActivity
+	if limit > 0 {
+		q.Limit = min(maxActivity, limit)
+	}
+	listed := 0
+	for e, err := range accountstore.AllEvents(ctx, rows, q) {
 		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			if err := print(e); err != nil {
-				return err
-			}
+		if err := print(e); err != nil {
+			return err
 		}
-		listed += len(events)
-		if len(events) < q.Limit || listed == limit {
-			return nil
+		if listed++; listed == limit {
+			break
 		}
-		q.Before = events[len(events)-1]
 	}
+	return nil
 }
 
 // listEvents prints a table.

@@ -138,35 +138,39 @@ func printUsers(w io.Writer, rows accountstore.Store, q accountstore.UserQuery, 
 	if !asJSON {
 		_, _ = fmt.Fprintln(table, "ID\tADDRESS\tNAME\tCREATED\tROLES\tREMARKS")
 	}
-	for count := 0; ; {
-		q.Limit = 200
-		if most > 0 {
-			q.Limit = min(q.Limit, most-count)
-		}
-		page, next, err := rows.Users(context.Background(), &q)
+	q.Limit = 200
+	if most > 0 {
+		q.Limit = min(q.Limit, most)
+	}
+	count := 0
+	for u, err := range accountstore.AllUsers(context.Background(), rows, q) {
 		if err != nil {
 			return err
 		}
-		for _, u := range page {
-			if asJSON {
-				if err := json.NewEncoder(w).Encode(listedUser(u)); err != nil {
-					return err
-				}
-				continue
-			}
-			created := ""
-			if !u.Created.IsZero() {
-				created = u.Created.Format(time.DateOnly)
-			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(u.ID), printable(u.Email), printable(u.Name), created,
-				printable(strings.Join(u.State.Roles, " ")), remarks(u, q.At))
+		if asJSON {
+			err = json.NewEncoder(w).Encode(listedUser(u))
+		} else {
+			err = listUser(table, u, q.At)
 		}
-		count += len(page)
-		if next == "" || most > 0 && count >= most {
-			return table.Flush()
+		if err != nil {
+			return err
 		}
-		q.After = next
+		if count++; count == most {
+			break
+		}
 	}
+	return table.Flush()
+}
+
+// listUser prints the line of a user.
+func listUser(w io.Writer, u *accountstore.User, now time.Time) error {
+	created := ""
+	if !u.Created.IsZero() {
+		created = u.Created.Format(time.DateOnly)
+	}
+	_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(u.ID), printable(u.Email), printable(u.Name), created,
+		printable(strings.Join(u.State.Roles, " ")), remarks(u, now))
+	return err
 }
 
 func listedUser(u *accountstore.User) *shownUser {
@@ -230,10 +234,6 @@ func (a *acting) printAll(w io.Writer, u *pintle.User) error {
 	if err != nil {
 		return err
 	}
-	events, err := rows.Activity(a.ctx, accountstore.ActivityQuery{UserID: u.ID, Limit: 1000})
-	if err != nil {
-		return err
-	}
 	data := map[string]any{"user": shown(u, state)}
 	var lists [5][]map[string]any
 	for _, f := range factors {
@@ -252,7 +252,10 @@ func (a *acting) printAll(w io.Writer, u *pintle.User) error {
 		}
 		lists[2] = append(lists[2], map[string]any{"created": known(device.Created), "lastUsed": known(device.LastUsed), "data": device.Data})
 	}
-	for _, e := range events {
+	for e, err := range accountstore.AllEvents(a.ctx, rows, accountstore.ActivityQuery{UserID: u.ID}) {
+		if err != nil {
+			return err
+		}
 		lists[3] = append(lists[3], map[string]any{"at": e.At, "kind": e.Kind, "outcome": e.Outcome, "detail": e.Detail, "count": e.Count})
 	}
 	for i, name := range []string{"factors", "accounts", "devices", "activity", "pictures"} {

@@ -1,11 +1,13 @@
-// Package userlist says where a page of a list of users ends: the text with which a store
-// continues the list.
+// Package userlist says where a page of a list of users, or of their events, ends: the text with
+// which a store continues the list.
 package userlist
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"strconv"
+	"time"
 )
 
 // An Order is the order of a list. A text of one order does not continue a list of another.
@@ -16,6 +18,7 @@ const (
 	Newest  Order = "newest"
 	ByEmail Order = "email"
 	ByName  Order = "name"
+	Events  Order = "events" // the newest first
 )
 
 // Of returns the order of a list whose users have an address or a name that begins with a
@@ -30,14 +33,32 @@ func Of(email, name string) Order {
 	return Newest
 }
 
-// A Position is the place of a user in a list: by a key, and by the id where keys are the same.
+// A Position is the place of a user or an event in a list: by a key, and by the id where keys are the same.
 type Position struct {
 	Order Order  `json:"o"`
 	Key   string `json:"k,omitempty"`
 	ID    string `json:"i"`
 }
 
-// Text returns the text for the place after a user.
+// OfEvent returns the place of an event, by its time and its id.
+func OfEvent(at time.Time, id string) Position {
+	return Position{Order: Events, Key: strconv.FormatInt(at.UnixMilli(), 10), ID: id}
+}
+
+// ReadEvent returns the time and the id of the event whose place a text says.
+func ReadEvent(text string) (at time.Time, id string, err error) {
+	p, err := Read(text, Events)
+	if err != nil {
+		return at, "", err
+	}
+	ms, err := strconv.ParseInt(p.Key, 10, 64)
+	if err != nil {
+		return at, "", errors.New("the list does not continue with this text")
+	}
+	return time.UnixMilli(ms).UTC(), p.ID, nil
+}
+
+// Text returns the text for the place after a user or an event.
 func (p Position) Text() string {
 	text, _ := json.Marshal(p) // of texts, which always have a form in JSON
 	return base64.RawURLEncoding.EncodeToString(text)

@@ -3,10 +3,12 @@ package memstore
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/userlist"
 )
 
 // An eventList has events by their ids, and in the order of their times.
@@ -68,27 +70,37 @@ func (r accountRows) Record(ctx context.Context, e *accountstore.Event) error {
 }
 
 // Activity implements [accountstore.Log].
-func (r accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+func (r accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery) (page []*accountstore.Event, next string, err error) {
+	var after accountstore.Event
+	if q.After != "" {
+		if after.At, after.ID, err = userlist.ReadEvent(q.After); err != nil {
+			return nil, "", fmt.Errorf("memstore: list activity: %w", err)
+		}
+	}
 	if err := r.read(ctx); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer r.readDone()
 	end := len(r.events.order)
-	if q.Before != nil {
-		end = r.events.place(q.Before)
+	if q.After != "" {
+		end = r.events.place(&after)
 	}
-	var found []*accountstore.Event
 	for _, e := range slices.Backward(r.events.order[:end]) {
-		if len(found) >= q.Limit || !q.Since.IsZero() && e.At.UnixMilli() < q.Since.UnixMilli() {
+		if q.Limit <= 0 || !q.Since.IsZero() && e.At.UnixMilli() < q.Since.UnixMilli() {
 			break
 		}
-		if q.Selects(e) {
-			c := *e
-			c.Detail = maps.Clone(e.Detail)
-			found = append(found, &c)
+		if !q.Selects(e) {
+			continue
 		}
+		if len(page) == q.Limit {
+			last := page[q.Limit-1]
+			return page, userlist.OfEvent(last.At, last.ID).Text(), nil
+		}
+		c := *e
+		c.Detail = maps.Clone(e.Detail)
+		page = append(page, &c)
 	}
-	return found, nil
+	return page, "", nil
 }
 
 // forgetEvents removes the events of a user, and the user from the acts of operators.

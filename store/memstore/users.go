@@ -12,7 +12,7 @@ import (
 )
 
 // Users implements [accountstore.Store]. It looks at every user.
-func (r accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+func (r accountRows) Users(ctx context.Context, q accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
 	order := userlist.Of(q.EmailPrefix, q.NamePrefix)
 	var after userlist.Position
 	if q.After != "" {
@@ -39,7 +39,7 @@ func (r accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page
 	}
 	for row := range r.users.all() {
 		u := r.listed(row)
-		if q.Accepts(u) && (q.After == "" || compare(place(u), after) > 0) {
+		if q.Selects(u) && (q.After == "" || compare(place(u), after) > 0) {
 			page = append(page, u)
 		}
 	}

@@ -2,6 +2,7 @@ package mongostore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -9,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/userlist"
 )
 
 // An eventDocument is an event.
@@ -86,9 +88,9 @@ func (a accountStore) Record(ctx context.Context, e *accountstore.Event) error {
 }
 
 // Activity implements [accountstore.Log].
-func (a accountStore) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+func (a accountStore) Activity(ctx context.Context, q accountstore.ActivityQuery) (page []*accountstore.Event, next string, err error) {
 	if q.Limit <= 0 || !storable(q.UserID, q.Actor, q.Kind, q.Outcome) {
-		return nil, ctx.Err()
+		return nil, "", ctx.Err()
 	}
 	match := bson.D{}
 	for _, is := range []bson.E{{Key: "userId", Value: q.UserID}, {Key: "actor", Value: q.Actor}, {Key: "kind", Value: q.Kind}, {Key: "outcome", Value: q.Outcome}} {
@@ -103,32 +105,41 @@ func (a accountStore) Activity(ctx context.Context, q accountstore.ActivityQuery
 	if !q.Until.IsZero() {
 		at = append(at, bson.E{Key: "$lt", Value: millisecond(q.Until)})
 	}
-	if q.Before != nil {
-		if !storable(q.Before.ID) {
-			return nil, ctx.Err()
+	if q.After != "" {
+		moment, id, err := userlist.ReadEvent(q.After)
+		if err == nil && !storable(id) {
+			err = errors.New("the list does not continue with this text")
 		}
-		last := millisecond(q.Before.At)
+		if err != nil {
+			return nil, "", fail(ctx, "list activity", err)
+		}
+		last := millisecond(moment)
 		at = append(at, bson.E{Key: "$lte", Value: last})
 		match = append(match, bson.E{Key: "$or", Value: bson.A{
 			bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: last}}}},
-			bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: q.Before.ID}}}},
+			bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: id}}}},
 		}})
 	}
 	if len(at) > 0 {
 		match = append(match, bson.E{Key: "at", Value: at})
 	}
-	newest := options.Find().SetSort(bson.D{{Key: "at", Value: -1}, {Key: "_id", Value: -1}}).SetLimit(int64(q.Limit))
+	newest := options.Find().SetSort(bson.D{{Key: "at", Value: -1}, {Key: "_id", Value: -1}}).SetLimit(int64(q.Limit) + 1)
 	documents, err := all[eventDocument](ctx, a.activity, match, newest)
 	if err != nil {
-		return nil, fail(ctx, "list activity", err)
+		return nil, "", fail(ctx, "list activity", err)
 	}
-	events := make([]*accountstore.Event, len(documents))
-	for i, document := range documents {
-		if events[i], err = document.event(); err != nil {
-			return nil, fail(ctx, "list activity", err)
+	more := len(documents) > q.Limit // the next page begins with the one beyond
+	page = make([]*accountstore.Event, min(len(documents), q.Limit))
+	for i := range page {
+		if page[i], err = documents[i].event(); err != nil {
+			return nil, "", fail(ctx, "list activity", err)
 		}
 	}
-	return events, nil
+	if more {
+		last := page[q.Limit-1]
+		next = userlist.OfEvent(last.At, last.ID).Text()
+	}
+	return page, next, nil
 }
 
 // forgetEvents removes the events of a user, and the user from the acts of operators.

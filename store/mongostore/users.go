@@ -18,7 +18,7 @@ const userBatch = 50
 // time at which each was made. The users with a role, a ban or a planned deletion are found by
 // their states, those of an address by the index of addresses, and any others by a look at each
 // user, the newest first, until the page is full.
-func (a accountStore) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+func (a accountStore) Users(ctx context.Context, q accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
 	if !storable(q.ID, q.EmailPrefix, q.NamePrefix, q.Role) || q.Limit <= 0 {
 		return nil, "", ctx.Err()
 	}
@@ -32,13 +32,13 @@ func (a accountStore) Users(ctx context.Context, q *accountstore.UserQuery) (pag
 		}
 	}
 	for from := after.ID; ; {
-		batch, last, err := a.nextUsers(ctx, q, from, max(q.Limit+1, userBatch))
+		batch, last, err := a.nextUsers(ctx, &q, from, max(q.Limit+1, userBatch))
 		if err != nil {
 			return nil, "", fail(ctx, "list users", err)
 		}
 		for _, u := range batch {
 			switch {
-			case !q.Accepts(u):
+			case !q.Selects(u):
 			case len(page) == q.Limit:
 				return page, userlist.Position{Order: userlist.Newest, ID: page[q.Limit-1].ID}.Text(), nil
 			default:

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/userlist"
 )
 
 // An eventList is where events are: those of a user, and all of them for operators. It
@@ -130,40 +131,44 @@ const eventPage = 200
 // Activity implements [accountstore.Log]. The events of a user and all events are in the
 // order of their times. Further conditions are compared here, so a query for an operator
 // or a kind reads what lies between.
-func (a accountStore) Activity(ctx context.Context, q accountstore.ActivityQuery) (found []*accountstore.Event, err error) {
+func (a accountStore) Activity(ctx context.Context, q accountstore.ActivityQuery) (page []*accountstore.Event, next string, err error) {
 	if q.Limit <= 0 {
-		return nil, ctx.Err()
+		return nil, "", ctx.Err()
 	}
-	list, page := a.keys.allEvents(), eventPage
+	list := a.keys.allEvents()
 	if q.UserID != "" {
 		list = a.keys.events(q.UserID)
 	}
 	from := accountstore.Event{At: accountstore.Forever}
-	if q.Before != nil {
-		from = *q.Before
+	if q.After != "" {
+		if from.At, from.ID, err = userlist.ReadEvent(q.After); err != nil {
+			return nil, "", fail(ctx, "list activity", err)
+		}
 	}
 	if !q.Until.IsZero() && q.Until.UnixMilli() <= from.At.UnixMilli() {
 		from = accountstore.Event{At: q.Until} // no id is less than the empty one
 	}
 	for {
-		ids, more, err := a.eventIDs(ctx, list, &from, q.Since, page)
+		ids, more, err := a.eventIDs(ctx, list, &from, q.Since, eventPage)
 		if err != nil {
-			return nil, a.failRead(ctx, "list activity", err)
+			return nil, "", a.failRead(ctx, "list activity", err)
 		}
 		events, err := a.readEvents(ctx, list, ids)
 		if err != nil {
-			return nil, a.failRead(ctx, "list activity", err)
+			return nil, "", a.failRead(ctx, "list activity", err)
 		}
 		for _, e := range events {
 			if !q.Selects(e) {
 				continue
 			}
-			if found = append(found, e); len(found) == q.Limit {
-				return found, nil
+			if len(page) == q.Limit {
+				last := page[q.Limit-1]
+				return page, userlist.OfEvent(last.At, last.ID).Text(), nil
 			}
+			page = append(page, e)
 		}
 		if !more {
-			return found, nil
+			return page, "", nil
 		}
 	}
 }

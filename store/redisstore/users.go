@@ -27,7 +27,7 @@ var usersAfter = redis.NewScript(`
 // Users implements [accountstore.Store]. Redis has no index but for the time at which users
 // were made: a search reads the users, the newest first, until the page is full. It has the
 // users whom this package has made or changed; those whom Auth.js has made come last.
-func (a accountStore) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+func (a accountStore) Users(ctx context.Context, q accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
 	if err := ctx.Err(); err != nil || q.Limit <= 0 {
 		return nil, "", err
 	}
@@ -36,7 +36,7 @@ func (a accountStore) Users(ctx context.Context, q *accountstore.UserQuery) (pag
 	}
 	if q.ID != "" {
 		page, err := a.listed(ctx, []string{q.ID}, make([]time.Time, 1))
-		if err != nil || q.After != "" || len(page) == 0 || !q.Accepts(page[0]) {
+		if err != nil || q.After != "" || len(page) == 0 || !q.Selects(page[0]) {
 			return nil, "", a.failRead(ctx, "list users", err)
 		}
 		page[0].Created, err = a.madeAt(ctx, q.ID)
@@ -71,7 +71,7 @@ func (a accountStore) Users(ctx context.Context, q *accountstore.UserQuery) (pag
 		}
 		for _, u := range users {
 			switch {
-			case !q.Accepts(u):
+			case !q.Selects(u):
 			case len(page) == q.Limit:
 				return page, position(page[q.Limit-1].ID, page[q.Limit-1].Created).Text(), nil
 			default:

@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/userlist"
 )
 
 // A jsonTexts is a JSON object of texts as a column holds it. An empty one is NULL.
@@ -53,9 +55,9 @@ func (r accountRows) Record(ctx context.Context, e *accountstore.Event) error {
 
 // Activity implements [accountstore.Log], in one statement. The index of the most
 // selective condition has the order of the result as well.
-func (r accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery) ([]*accountstore.Event, error) {
+func (r accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery) (page []*accountstore.Event, next string, err error) {
 	if q.Limit <= 0 || !storable(q.UserID, q.Actor, q.Kind, q.Outcome) {
-		return nil, ctx.Err()
+		return nil, "", ctx.Err()
 	}
 	since, until, id := int64(math.MinInt64), int64(math.MaxInt64), ""
 	if !q.Since.IsZero() {
@@ -64,9 +66,16 @@ func (r accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery)
 	if !q.Until.IsZero() {
 		until = q.Until.UnixMilli()
 	}
-	if q.Before != nil && q.Before.At.UnixMilli() < until {
-		if until, id = q.Before.At.UnixMilli(), q.Before.ID; !storable(id) {
-			return nil, ctx.Err()
+	if q.After != "" {
+		at, last, err := userlist.ReadEvent(q.After)
+		if err == nil && !storable(last) {
+			err = errors.New("the list does not continue with this text")
+		}
+		if err != nil {
+			return nil, "", r.fail(ctx, "list activity", err)
+		}
+		if at.UnixMilli() < until {
+			until, id = at.UnixMilli(), last
 		}
 	}
 	find := r.sql.activity
@@ -78,20 +87,24 @@ func (r accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery)
 	case q.Kind != "":
 		find = r.sql.kindActivity
 	}
-	var events []*accountstore.Event
-	err := r.each(ctx, func(scan func(...any) error) error {
+	err = r.each(ctx, func(scan func(...any) error) error {
 		e := &accountstore.Event{}
 		var userID, actor sql.NullString
 		var at, expires int64
 		err := scan(&e.ID, &at, &e.Kind, &e.Outcome, &userID, &actor, (*hashColumn)(&e.Subject), (*jsonTexts)(&e.Detail), &e.Count, &expires)
 		e.UserID, e.Actor, e.At, e.Expires = userID.String, actor.String, time.UnixMilli(at).UTC(), time.UnixMilli(expires).UTC()
-		events = append(events, e)
+		page = append(page, e)
 		return err
-	}, find, q.UserID, q.Actor, q.Kind, q.Outcome, since, until, id, q.Limit)
+	}, find, q.UserID, q.Actor, q.Kind, q.Outcome, since, until, id, q.Limit+1)
 	if err != nil {
-		return nil, r.fail(ctx, "list activity", err)
+		return nil, "", r.fail(ctx, "list activity", err)
 	}
-	return events, nil
+	if len(page) > q.Limit { // the next page begins with the one beyond
+		page = page[:q.Limit]
+		last := page[q.Limit-1]
+		next = userlist.OfEvent(last.At, last.ID).Text()
+	}
+	return page, next, nil
 }
 
 // activityRows adds the statements of the security activity.

@@ -34,11 +34,11 @@ type userList struct {
 // users of a page: that of the times at which they were made, of their addresses, or of the
 // beginnings of their names. In tables that are shared with Auth.js it reads the users in the
 // order of their ids, the greatest first, until the page is full.
-func (r accountRows) Users(ctx context.Context, q *accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
+func (r accountRows) Users(ctx context.Context, q accountstore.UserQuery) (page []*accountstore.User, next string, err error) {
 	if !storable(q.ID, q.EmailPrefix, q.NamePrefix, q.Role) || q.Limit <= 0 {
 		return nil, "", ctx.Err()
 	}
-	l := &userList{builder: builder{r.tables}, q: q}
+	l := &userList{builder: builder{r.tables}, q: &q}
 	if r.tables.hashed {
 		l.order = userlist.Of(q.EmailPrefix, q.NamePrefix)
 	} else {

@@ -62,7 +62,7 @@ func TestAPageHasAUserOnceAlthoughOthersAreDeletedMeanwhile(t *testing.T) {
 			}
 		}
 	}})
-	page, _, err := redisstore.New(watched, redisstore.Options{}).AccountStore().Users(t.Context(), &accountstore.UserQuery{Limit: 1000})
+	page, _, err := redisstore.New(watched, redisstore.Options{}).AccountStore().Users(t.Context(), accountstore.UserQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

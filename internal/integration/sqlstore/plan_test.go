@@ -284,8 +284,11 @@ func exerciseAccounts(t *testing.T, s *sqlstore.Store, rows accountstore.Store, 
 		ok(rows.Record(ctx, &accountstore.Event{ID: strconv.Itoa(i), At: now, Kind: "sign_in", Outcome: "ok", UserID: user, Expires: now.Add(time.Hour)}))
 	}
 	for _, q := range []accountstore.ActivityQuery{{}, {UserID: user}, {Actor: "operator"}, {Kind: "sign_in"}} {
-		q.Before, q.Limit = &accountstore.Event{At: now, ID: "1"}, 20
-		_, err = rows.Activity(ctx, q)
+		q.Limit = 1
+		_, next, err := rows.Activity(ctx, q)
+		ok(err)
+		q.After, q.Limit = next, 20
+		_, _, err = rows.Activity(ctx, q)
 		ok(err)
 	}
 

@@ -97,7 +97,7 @@ func TestAPageOfUsersIsOneIndexedQuery(t *testing.T) {
 				q.At, q.Limit = time.Now(), 2
 				for page := range 2 {
 					r.Take()
-					users, next, err := rows.Users(t.Context(), &q)
+					users, next, err := rows.Users(t.Context(), q)
 					if err != nil || len(users) == 0 {
 						t.Fatalf("users %s: %d, %v", l.name, len(users), err)
 					}
@@ -151,7 +151,7 @@ func BenchmarkUsersAmong(b *testing.B) {
 					q := l.query
 					q.At, q.Limit = time.Now(), 50
 					for b.Loop() {
-						_, next, err := rows.Users(b.Context(), &q)
+						_, next, err := rows.Users(b.Context(), q)
 						if err != nil {
 							b.Fatal(err)
 						}
