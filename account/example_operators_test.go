@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -58,4 +59,28 @@ func ExampleOperators() {
 		}
 		http.Redirect(w, r, "/admin/users", http.StatusSeeOther)
 	})
+}
+
+// A page on which operators download what the application has of a user. The export is in the
+// activity of the user before the first byte is sent.
+func ExampleOperators_RecordExport() {
+	var accounts *account.Accounts // of account.New, in Config.Accounts
+	var orders func(ctx context.Context, userID string) ([]byte, error)
+
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := account.WithOperator(r.Context(), pintle.SessionFrom(r.Context()).User.ID)
+		var data []byte
+		err := accounts.Operators().RecordExport(ctx, r.FormValue("user"), func() (err error) {
+			data, err = orders(ctx, r.FormValue("user"))
+			return err
+		})
+		if err != nil {
+			http.Error(w, "The data was not read.", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(data)
+	})
+	recent := accounts.Demand(account.Demand{Level: account.TwoFactors, MaxAge: time.Hour}, page)
+	http.Handle("POST /admin/export", accounts.RequireRole(recent, "support"))
 }

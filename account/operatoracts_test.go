@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 )
@@ -15,32 +16,38 @@ func TestAnImportAndAnExportAreRecordedBeforeAndAfter(t *testing.T) {
 	u := s.seed(ada, goodPassword, true)
 	ops := s.accounts.Operators()
 	ctx := account.WithOperatorName(account.WithOperator(t.Context(), "operator:cli"), strings.Repeat("ä", 300)+"\x00\n")
-	for _, act := range []account.Act{{Kind: "op_imported"}, {Kind: "op_exported", UserID: u.ID}} {
+	for kind, record := range map[string]func(run func() error) error{
+		"op_exported": func(run func() error) error { return ops.RecordExport(ctx, u.ID, run) },
+		"op_imported": func(run func() error) error {
+			return ops.RecordImport(ctx, func() (account.ImportCounts, error) { return account.ImportCounts{Stored: 1000, Refused: 3}, run() })
+		},
+	} {
+		about, details := u.ID, ""
+		if kind == "op_imported" {
+			about, details = "", "1000 3"
+		}
+		query := accountstore.ActivityQuery{Kind: kind, Actor: "operator:cli"}
 		for outcome, cause := range map[string]error{"ok": nil, "failed": errors.New("the disk is full")} {
-			finish, err := ops.Begin(ctx, act)
-			s.done(err)
-			query := accountstore.ActivityQuery{Kind: act.Kind, Actor: "operator:cli"}
-			if e := s.everything(query)[0]; e.Outcome != "begun" || e.UserID != act.UserID {
-				t.Errorf("the beginning of %+v is %+v", act, e)
-			}
-			if err := finish(account.ActResult{Done: 1000, Refused: 3}, cause); !errors.Is(err, cause) {
-				t.Errorf("finish returns %v", err)
+			err := record(func() error {
+				if e := s.everything(query)[0]; e.Outcome != "begun" || e.UserID != about {
+					t.Errorf("the beginning of %s is %+v", kind, e)
+				}
+				return cause
+			})
+			if !errors.Is(err, cause) {
+				t.Errorf("%s returns %v", kind, err)
 			}
 			e := s.everything(query)[0]
-			if e.Outcome != outcome || e.Detail["number"] != "1000" || e.Detail["refused"] != "3" {
-				t.Errorf("the end of %+v is %+v, want the outcome %s", act, e, outcome)
+			if got := strings.TrimSpace(e.Detail["number"] + " " + e.Detail["refused"]); e.Outcome != outcome || e.UserID != about || got != details {
+				t.Errorf("the end of %s is %+v, want the outcome %s", kind, e, outcome)
 			}
 			if name := e.Detail["operator"]; len([]rune(name)) != 64 || strings.Trim(name, "ä…") != "" {
 				t.Errorf("the name of the operator is %q", name)
 			}
 		}
 	}
-	for _, act := range []account.Act{{}, {Kind: "op_ban", UserID: u.ID}, {Kind: "op_exported"}, {Kind: "op_imported", UserID: u.ID}} {
-		if _, err := ops.Begin(ctx, act); err == nil {
-			t.Errorf("%+v begins", act)
-		}
-	}
-	if _, err := account.New(account.Options{}).Operators().Begin(ctx, account.Act{Kind: "op_imported"}); err == nil {
-		t.Error("an act begins before there is a configuration")
+	never := func() error { t.Error("it is done"); return nil }
+	if err := ops.RecordExport(ctx, "nobody", never); !errors.Is(err, pintle.ErrNotFound) {
+		t.Errorf("the export of a user who is not in the store returns %v", err)
 	}
 }

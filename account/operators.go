@@ -109,48 +109,6 @@ func (o *Operators) actOn(ctx context.Context, n entry, do func(ctx context.Cont
 	return finish(forOperator(do(context.WithoutCancel(ctx))))
 }
 
-// An Act is what an operator does by other means than the methods of [Operators].
-type Act struct {
-	// Kind is "op_imported" for users of another system who are stored, as by package
-	// userimport, or "op_exported" for data of a user that is read out.
-	Kind string
-
-	// UserID is the user of an export. It is empty for an import.
-	UserID string
-}
-
-// An ActResult counts the users of an import: those who were stored, and those who were refused.
-type ActResult struct{ Done, Refused int }
-
-// Begin records that the operator of the context begins an act. If it returns an error, the act
-// must not happen. finish records how it ended, also if ctx has ended, and returns the error of the
-// act: call it once. If the process ends before, the record has the beginning alone.
-func (o *Operators) Begin(ctx context.Context, act Act) (finish func(ActResult, error) error, err error) {
-	if err := o.ready("Begin"); err != nil {
-		return nil, err
-	}
-	if act.Kind != actImported && act.Kind != actExported || (act.Kind == actExported) != (act.UserID != "") {
-		return nil, fmt.Errorf("account: Operators.Begin was given %+v: Kind is %q, or %q with a UserID", act, actImported, actExported)
-	}
-	by, err := operator(ctx)
-	if err != nil {
-		return nil, err
-	}
-	n := entry{kind: act.Kind, outcome: outcomeBegun, userID: act.UserID, actor: by}
-	if err := o.a.record(ctx, n); err != nil {
-		return nil, err
-	}
-	return func(result ActResult, failed error) error {
-		n.outcome = outcomeOK
-		if failed != nil {
-			n.outcome = outcomeFailed
-		}
-		n.detail = []string{detailNumber, number(result.Done), detailRefused, number(result.Refused)}
-		o.a.note(ctx, n)
-		return failed
-	}, nil
-}
-
 // of returns the user with an id.
 func (o *Operators) of(ctx context.Context, method, userID string) (*pintle.User, error) {
 	if err := o.ready(method); err != nil {

@@ -220,7 +220,11 @@ func TestAnActThatCannotBeRecordedDoesNotHappen(t *testing.T) {
 		"EndDevice":             ops.EndDevice(ctx, u.ID, handle),
 		"RevokeInvitation":      ops.RevokeInvitation(ctx, "invited@example.com"),
 		"RemovePasskeys":        ops.RemovePasskeys(ctx, u.ID),
-		"Begin":                 second(ops.Begin(ctx, account.Act{Kind: "op_imported"})),
+		"RecordExport":          ops.RecordExport(ctx, u.ID, func() error { t.Error("an export that is not recorded"); return nil }),
+		"RecordImport": ops.RecordImport(ctx, func() (account.ImportCounts, error) {
+			t.Error("an import that is not recorded")
+			return account.ImportCounts{}, nil
+		}),
 	} {
 		if !errors.Is(err, errAway) {
 			t.Errorf("%s returned %v", name, err)
@@ -1019,6 +1023,7 @@ func TestOperatorsNeedAConfiguration(t *testing.T) {
 		"Ban": ops.Ban(t.Context(), "x", time.Time{}, ""), "Users": func() error { _, _, err := ops.Users(t.Context(), accountstore.UserQuery{}); return err }(),
 		"Create": second(ops.Create(t.Context(), &pintle.User{})), "Invite": second(ops.Invite(t.Context(), account.Invitation{})),
 		"User": second(ops.User(t.Context(), "x")), "RevokeInvitation": ops.RevokeInvitation(t.Context(), "x"),
+		"RecordImport": ops.RecordImport(t.Context(), nil), "RecordExport": ops.RecordExport(t.Context(), "x", nil),
 	} {
 		if err == nil || !strings.Contains(err.Error(), name+" was called before pintle.New") {
 			t.Errorf("%s: %v", name, err)

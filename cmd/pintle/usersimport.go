@@ -215,12 +215,12 @@ func (o *importFlags) recorded(store *sqlstore.Store, run func() (userimport.Res
 	if err := a.attach(store, secrets); err != nil {
 		return userimport.Result{}, err
 	}
-	finish, err := a.ops.Begin(a.ctx, account.Act{Kind: "op_imported"})
-	if err != nil {
-		return userimport.Result{}, err
-	}
-	result, err := run()
-	return result, finish(account.ActResult{Done: result.Stored + result.Partial, Refused: result.Refused}, err)
+	var result userimport.Result
+	err := a.ops.RecordImport(a.ctx, func() (counts account.ImportCounts, err error) {
+		result, err = run()
+		return account.ImportCounts{Stored: result.Stored + result.Partial, Refused: result.Refused}, err
+	})
+	return result, err
 }
 
 // printOutcome prints an outcome in JSON, or that of a user who was not stored as a whole.

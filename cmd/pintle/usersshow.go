@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
-	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 )
 
@@ -208,11 +207,7 @@ func exportUser(w io.Writer, args []string) error {
 		if err != nil {
 			return err
 		}
-		finish, err := a.ops.Begin(a.ctx, account.Act{Kind: "op_exported", UserID: u.ID})
-		if err != nil {
-			return err
-		}
-		return finish(account.ActResult{}, a.printAll(w, u))
+		return a.ops.RecordExport(a.ctx, u.ID, func() error { return a.printAll(w, u) })
 	})
 }
 
