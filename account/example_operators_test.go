@@ -50,6 +50,19 @@ func ExampleOperators() {
 			http.Redirect(w, r, "/admin/users", http.StatusSeeOther)
 		}
 	})
+	guarded("POST /admin/create", func(w http.ResponseWriter, r *http.Request) {
+		ctx := account.WithOperator(r.Context(), pintle.SessionFrom(r.Context()).User.ID)
+		_, err := ops.Create(ctx, account.NewUser{Email: r.FormValue("address"), Roles: []string{"editor"}})
+		if errors.Is(err, pintle.ErrConflict) {
+			http.Error(w, "Another user has the address.", http.StatusConflict)
+			return
+		}
+		if err != nil {
+			http.Error(w, "The user was not made.", http.StatusInternalServerError)
+			return
+		}
+		http.Redirect(w, r, "/admin/users", http.StatusSeeOther)
+	})
 	guarded("POST /admin/invite", func(w http.ResponseWriter, r *http.Request) {
 		ctx := account.WithOperator(r.Context(), pintle.SessionFrom(r.Context()).User.ID)
 		_, err := ops.Invite(ctx, account.Invitation{Email: r.FormValue("address"), Roles: []string{"editor"}})

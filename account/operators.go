@@ -1,10 +1,12 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -196,32 +198,48 @@ func (o *Operators) User(ctx context.Context, userID string) (*accountstore.User
 	return page[0], nil
 }
 
-// Create stores a user with roles, who has no password: the user chooses one by a mail of the
-// page for forgotten passwords once the address is proven, or signs up with the address. The
-// address is not proven, whatever u.EmailVerified is; [Operators.Invite] lets the user prove it.
+// A NewUser is a user whom an operator makes; see [Operators.Create]. Only Email is required.
+type NewUser struct {
+	// Email is the address. It is not proven; [Operators.Invite] lets the user prove it.
+	Email string
+
+	// Name is the name, with at most 100 characters.
+	Name string
+
+	// Image is the URL of a picture; see [pintle.User].
+	Image string
+
+	// Roles are those that the user has: see [Operators.SetRoles].
+	Roles []string
+
+	// ID is the id in the store, which may choose another one. Empty means a random UUID.
+	ID string
+
+	// Extra are further fields; see [pintle.User]. The store needs room for them.
+	Extra map[string]any
+}
+
+// Create stores a user, who has no password: the user chooses one by a mail of the page for
+// forgotten passwords once the address is proven, or signs up with the address.
 //
 // The error matches [pintle.ErrConflict] if another user has the address.
-func (o *Operators) Create(ctx context.Context, u *pintle.User, roles ...string) (made *pintle.User, err error) {
+func (o *Operators) Create(ctx context.Context, n NewUser) (made *pintle.User, err error) {
 	if err := o.ready("Create"); err != nil {
 		return nil, err
 	}
-	roles, err = checkRoles("Create", roles)
+	roles, err := checkRoles("Create", n.Roles)
 	if err != nil {
 		return nil, err
 	}
-	c := copyOf(u)
-	c.EmailVerified = time.Time{}
-	if c.ID == "" {
-		c.ID = uuid.New()
-	}
-	if c.Email, err = address.Normalize(u.Email); err != nil {
+	u := &pintle.User{ID: cmp.Or(n.ID, uuid.New()), Image: n.Image, Extra: maps.Clone(n.Extra)}
+	if u.Email, err = address.Normalize(n.Email); err != nil {
 		return nil, fmt.Errorf("account: Create: the address: %w", err)
 	}
-	if len(c.Email) > userrule.MaxAddress {
+	if len(u.Email) > userrule.MaxAddress {
 		return nil, fmt.Errorf("account: Create: the address has more than %d bytes", userrule.MaxAddress)
 	}
-	if u.Name != "" {
-		if c.Name, err = userName(u.Name); err != nil {
+	if n.Name != "" {
+		if u.Name, err = userName(n.Name); err != nil {
 			return nil, fmt.Errorf("account: Create: the name is not one of 1 to %d characters without control characters", userrule.MaxName)
 		}
 	}
@@ -238,7 +256,7 @@ func (o *Operators) Create(ctx context.Context, u *pintle.User, roles ...string)
 	if err != nil {
 		return nil, err
 	}
-	if made, err = o.create(v, c, roles); err != nil { //nolint:contextcheck // v has that of the call
+	if made, err = o.create(v, u, roles); err != nil { //nolint:contextcheck // v has that of the call
 		return nil, finish(forOperator(err))
 	}
 	// The store may have chosen another id.

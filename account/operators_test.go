@@ -212,7 +212,7 @@ func TestAnActThatCannotBeRecordedDoesNotHappen(t *testing.T) {
 		"Delete":                ops.Delete(ctx, u.ID),
 		"SendReset":             second(ops.SendReset(ctx, u.ID)),
 		"SetTemporaryPassword":  second(ops.SetTemporaryPassword(ctx, u.ID)),
-		"Create":                second(ops.Create(ctx, &pintle.User{Email: "new@example.com"})),
+		"Create":                second(ops.Create(ctx, account.NewUser{Email: "new@example.com"})),
 		"Invite":                second(ops.Invite(ctx, account.Invitation{Email: "new@example.com"})),
 		"Keep":                  ops.Keep(ctx, u.ID),
 		"PlanDeletion":          ops.PlanDeletion(ctx, u.ID, time.Now().Add(2*time.Hour)),
@@ -415,14 +415,14 @@ func TestArgumentsThatAreNotPossibleChangeNothing(t *testing.T) {
 		"a reset without proof":     {second(ops.SendReset(ctx, unproven.ID)), "not proven"},
 		"no address to sign in":     {second(ops.SetTemporaryPassword(ctx, bare.ID)), "no address"},
 		"no address to prove":       {ops.ProveAddress(ctx, bare.ID), "no address"},
-		"a long name":               {second(ops.Create(ctx, &pintle.User{Email: "new@example.com", Name: strings.Repeat("x", 101)})), "name"},
-		"a name that is not UTF-8":  {second(ops.Create(ctx, &pintle.User{Email: "new@example.com", Name: "\xff"})), "name"},
-		"a long address":            {second(ops.Create(ctx, &pintle.User{Email: strings.Repeat("x", 60) + "@" + strings.Repeat("x.", 100) + "example"})), "254 bytes"},
-		"two addresses":             {second(ops.Create(ctx, &pintle.User{Email: "a@example.com,b@example.com"})), "address"},
+		"a long name":               {second(ops.Create(ctx, account.NewUser{Email: "new@example.com", Name: strings.Repeat("x", 101)})), "name"},
+		"a name that is not UTF-8":  {second(ops.Create(ctx, account.NewUser{Email: "new@example.com", Name: "\xff"})), "name"},
+		"a long address":            {second(ops.Create(ctx, account.NewUser{Email: strings.Repeat("x", 60) + "@" + strings.Repeat("x.", 100) + "example"})), "254 bytes"},
+		"two addresses":             {second(ops.Create(ctx, account.NewUser{Email: "a@example.com,b@example.com"})), "address"},
 		"an invited role":           {second(ops.Invite(ctx, account.Invitation{Email: "new@example.com", Roles: []string{"A"}})), "is no role"},
 		"an invited name":           {second(ops.Invite(ctx, account.Invitation{Email: "new@example.com", Name: "a\nb"})), "one line"},
 		"an invited user":           {second(ops.Invite(ctx, account.Invitation{Email: ada})), "already exists"},
-		"a taken address":           {second(ops.Create(ctx, &pintle.User{Email: "BOB@example.com"})), "already exists"},
+		"a taken address":           {second(ops.Create(ctx, account.NewUser{Email: "BOB@example.com"})), "already exists"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("%s: %v", name, c.err)
@@ -766,10 +766,14 @@ func TestAnOperatorMakesAUserAndProvesTheAddress(t *testing.T) {
 			}
 		})
 		ops, ctx := s.operators()
-		u, err := ops.Create(ctx, &pintle.User{Name: "Ada", Email: "ADA@example.com", EmailVerified: time.Now()}, "editor")
+		u, err := ops.Create(ctx, account.NewUser{Name: "Ada", Email: "ADA@example.com", Roles: []string{"editor"}})
 		s.done(err)
 		if u.Email != ada || !u.EmailVerified.IsZero() || !slices.Equal(s.state(u).Roles, []string{"editor"}) || !slices.Equal(told, []string{ada}) {
 			t.Errorf("the user is %+v with %+v; the application was told of %v", u, s.state(u), told)
+		}
+		given, err := ops.Create(ctx, account.NewUser{ID: "given", Email: "grace@example.com", Image: "/grace.png", Extra: map[string]any{"team": "blue"}})
+		if s.done(err); given.ID != "given" || given.Image != "/grace.png" || given.Extra["team"] != "blue" {
+			t.Errorf("the user is %+v", given)
 		}
 		s.browser().signIn(ada, goodPassword).isSignedInAs("")
 		if s.done(ops.ProveAddress(ctx, u.ID)); s.user(ada).EmailVerified.IsZero() {
@@ -1021,7 +1025,7 @@ func TestOperatorsNeedAConfiguration(t *testing.T) {
 	ops := account.New(account.Options{}).Operators()
 	for name, err := range map[string]error{
 		"Ban": ops.Ban(t.Context(), "x", time.Time{}, ""), "Users": func() error { _, _, err := ops.Users(t.Context(), accountstore.UserQuery{}); return err }(),
-		"Create": second(ops.Create(t.Context(), &pintle.User{})), "Invite": second(ops.Invite(t.Context(), account.Invitation{})),
+		"Create": second(ops.Create(t.Context(), account.NewUser{})), "Invite": second(ops.Invite(t.Context(), account.Invitation{})),
 		"User": second(ops.User(t.Context(), "x")), "RevokeInvitation": ops.RevokeInvitation(t.Context(), "x"),
 		"RecordImport": ops.RecordImport(t.Context(), nil), "RecordExport": ops.RecordExport(t.Context(), "x", nil),
 	} {

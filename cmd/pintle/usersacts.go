@@ -178,7 +178,7 @@ func createUser(w io.Writer, args []string) error {
 		flags.StringVar(&name, "name", "", "the `name` of the user")
 		flags.Var(&roles, "role", "a `role` of the user; may be repeated")
 	}, "an address", 1, nil, func(a *acting, args []string) error {
-		u, err := a.ops.Create(a.ctx, &pintle.User{Name: name, Email: args[0]}, roles...)
+		u, err := a.ops.Create(a.ctx, account.NewUser{Email: args[0], Name: name, Roles: roles})
 		if err != nil {
 			return err
 		}
