@@ -734,20 +734,18 @@ func (a *Auth) FinishPasskeySecondFactor(w http.ResponseWriter, r *http.Request,
 
 // BeginPasskeyProof begins a ceremony by which a user proves to have a passkey, where there is
 // neither a session nor a pending sign-in: on a page that a link in a mail has opened, for
-// example. It is as [Auth.BeginPasskeyConfirmation], whose errors it has, for the user with
-// the id userID, whom the application must know from elsewhere than the request. The error
-// matches [ErrNotFound] if there is no such user.
+// example. It is as [Auth.BeginPasskeyConfirmation], whose errors it has, for a user whom the
+// application names. The error matches [ErrNotFound] if there is no such user.
 //
-// of names what the proof is for, such as the id of the link. An answer is accepted for the
-// same user and the same name only. The options name the passkeys of the user, so call it for
-// clients that have proven something, such as the possession of the link.
-func (a *Auth) BeginPasskeyProof(w http.ResponseWriter, r *http.Request, provider, userID, of string, o SignInOptions) (options json.RawMessage, err error) {
-	x, user, err := a.atPasskeyProof(r, provider, userID, "BeginPasskeyProof")
+// An answer is accepted for the same p only. The options name the passkeys of the user, so call
+// it for clients that have proven something, such as the possession of the link.
+func (a *Auth) BeginPasskeyProof(w http.ResponseWriter, r *http.Request, p PasskeyProof, o SignInOptions) (options json.RawMessage, err error) {
+	x, user, err := a.atPasskeyProof(r, p, "BeginPasskeyProof")
 	if only := (SignInOptions{RequireUserVerification: o.RequireUserVerification}); err == nil && !reflect.DeepEqual(o, only) {
 		err = fail(CodeConfiguration, errors.New("BeginPasskeyProof takes RequireUserVerification alone of SignInOptions: leave out the rest"))
 	}
 	if err == nil {
-		options, err = x.provider.beginProof(x, x.proofOf(user, of), o.RequireUserVerification)
+		options, err = x.provider.beginProof(x, x.proofOf(user, p.Purpose), o.RequireUserVerification)
 	}
 	if err != nil {
 		e := classified(err)
@@ -758,25 +756,26 @@ func (a *Auth) BeginPasskeyProof(w http.ResponseWriter, r *http.Request, provide
 	return options, nil
 }
 
-// FinishPasskeyProof verifies the answer of the browser to [Auth.BeginPasskeyProof], as JSON,
-// and returns the passkey that has signed, with UserVerified as the authenticator reports it. It
+// FinishPasskeyProof verifies the answer of the browser to [Auth.BeginPasskeyProof] with the same
+// p, as JSON, and returns the passkey that has signed, with UserVerified as the authenticator reports it. It
 // signs no user in and confirms no session.
 //
 // Each challenge is answered once, in the browser in which it was made, and by a passkey of the
 // user. The error matches [CodeInvalidCheck] if the challenge is missing, used, expired or for
-// something else: begin again. It matches [CodeStore] if the store is unavailable, and
-// [ErrNotFound] if there is no such user. Errors are logged.
+// something else: begin again. It matches [CodeStore] if the store is unavailable, [ErrNotFound]
+// if there is no such user, and [CodeConfiguration] if p is not one that can begin. Errors are
+// logged.
 //
 // The handler must protect itself against requests forged by other sites.
-func (a *Auth) FinishPasskeyProof(w http.ResponseWriter, r *http.Request, provider, userID, of string, answer []byte) (*Passkey, error) {
+func (a *Auth) FinishPasskeyProof(w http.ResponseWriter, r *http.Request, p PasskeyProof, answer []byte) (*Passkey, error) {
 	var key *Passkey
-	x, user, err := a.atPasskeyProof(r, provider, userID, "FinishPasskeyProof")
+	x, user, err := a.atPasskeyProof(r, p, "FinishPasskeyProof")
 	if err == nil {
-		key, err = x.provider.finishProof(x, x.proofOf(user, of), answer)
+		key, err = x.provider.finishProof(x, x.proofOf(user, p.Purpose), answer)
 	}
 	if err != nil {
 		if !isClassified(err) {
-			err = &Error{Code: codeWebAuthn, Provider: provider, Err: err}
+			err = &Error{Code: codeWebAuthn, Provider: p.Provider, Err: err}
 		}
 		a.logCall(r.Context(), "FinishPasskeyProof", err)
 		return nil, classified(err)
@@ -787,21 +786,24 @@ func (a *Auth) FinishPasskeyProof(w http.ResponseWriter, r *http.Request, provid
 
 // atPasskeyProof returns the exchange of a call about the passkeys of a user whom server code
 // names.
-func (a *Auth) atPasskeyProof(r *http.Request, provider, userID, method string) (*exchange, *User, error) {
+func (a *Auth) atPasskeyProof(r *http.Request, p PasskeyProof, method string) (*exchange, *User, error) {
 	x, fault := a.inner(r, actionCallback)
 	if fault != nil {
 		return nil, nil, fault
 	}
-	x.provider = x.byID[provider]
-	if x.provider == nil || x.provider.beginProof == nil {
-		return nil, nil, fail(CodeConfiguration, fmt.Errorf("%s: there is no provider of passkeys with the id %q", method, provider))
+	x.provider = x.byID[p.Provider]
+	switch {
+	case x.provider == nil || x.provider.beginProof == nil:
+		return nil, nil, fail(CodeConfiguration, fmt.Errorf("%s: there is no provider of passkeys with the id %q", method, p.Provider))
+	case p.Purpose == "": // an answer for one page would be one for all others
+		return nil, nil, fail(CodeConfiguration, fmt.Errorf("%s: PasskeyProof.Purpose is empty: name what the proof is for", method))
 	}
 	if err := x.notActing(); err != nil {
 		return nil, nil, err
 	}
-	user, err := x.records.user(x.ctx, userID)
+	user, err := x.records.user(x.ctx, p.UserID)
 	if user == nil && err == nil {
-		err = &Error{Code: codeWebAuthn, Provider: provider, Err: fmt.Errorf("%s: %w: there is no user with the id", method, ErrNotFound)}
+		err = &Error{Code: codeWebAuthn, Provider: p.Provider, Err: fmt.Errorf("%s: %w: there is no user with the id", method, ErrNotFound)}
 	}
 	return x, user, err
 }

@@ -104,11 +104,11 @@ var calls = map[string]call{
 		return err
 	},
 	"BeginPasskeyProof": func(a *pintle.Auth, r *http.Request, ada *pintle.Session) error {
-		_, err := a.BeginPasskeyProof(httptest.NewRecorder(), r, "passkey", ada.User.ID, "link", pintle.SignInOptions{})
+		_, err := a.BeginPasskeyProof(httptest.NewRecorder(), r, pintle.PasskeyProof{Provider: "passkey", UserID: ada.User.ID, Purpose: "link"}, pintle.SignInOptions{})
 		return err
 	},
 	"FinishPasskeyProof": func(a *pintle.Auth, r *http.Request, ada *pintle.Session) error {
-		_, err := a.FinishPasskeyProof(httptest.NewRecorder(), r, "passkey", ada.User.ID, "link", []byte("{}"))
+		_, err := a.FinishPasskeyProof(httptest.NewRecorder(), r, pintle.PasskeyProof{Provider: "passkey", UserID: ada.User.ID, Purpose: "link"}, []byte("{}"))
 		return err
 	},
 	"Session": func(a *pintle.Auth, r *http.Request, _ *pintle.Session) error {

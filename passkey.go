@@ -196,3 +196,16 @@ type Passkey struct {
 	// LastUsed is when it last signed. The registration does not count.
 	LastUsed time.Time
 }
+
+// A PasskeyProof is what a passkey is to prove in [Auth.BeginPasskeyProof]. All fields are required.
+type PasskeyProof struct {
+	// Provider is the id of the provider of passkeys.
+	Provider string
+
+	// UserID is the id of the user, which the application must not take from the request.
+	UserID string
+
+	// Purpose is what the proof is for, such as the id of a link. The answer for one purpose is
+	// rejected for all others.
+	Purpose string
+}

@@ -197,7 +197,7 @@ func TestTheSurfaceIsSmallAndDocumented(t *testing.T) {
 	}
 	// A reader of the package's documentation has to find their way: each name
 	// that makes the list longer needs a good reason.
-	if len(names) > 98 {
+	if len(names) > 99 {
 		t.Errorf("the root exports %d names", len(names))
 	}
 }

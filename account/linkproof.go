@@ -97,20 +97,24 @@ func (v *visit) linkKeyOptions(p *linkProof) (*view, error) {
 	}
 	// The possession of a key is no second factor beside a mailbox that may have another owner.
 	o := pintle.SignInOptions{RequireUserVerification: true}
-	options, err := v.auth.BeginPasskeyProof(v.w, v.r, p.keys[0].Provider, p.user.ID, p.purpose(), o)
+	options, err := v.auth.BeginPasskeyProof(v.w, v.r, p.passkeyProof(), o)
 	if err != nil {
 		return nil, asSecondProblem(err)
 	}
 	return &view{data: map[string]any{"action": "authenticate", "options": options}}, nil
 }
 
-// purpose names the link, so that an answer for one is of no use to another.
-func (p *linkProof) purpose() string { return p.flow.Kind + " " + hex.EncodeToString(p.flow.ID[:]) }
+// passkeyProof names the link, so that an answer for one is of no use to another.
+func (p *linkProof) passkeyProof() pintle.PasskeyProof {
+	return pintle.PasskeyProof{
+		Provider: p.keys[0].Provider, UserID: p.user.ID, Purpose: p.flow.Kind + " " + hex.EncodeToString(p.flow.ID[:]),
+	}
+}
 
 // proveLinkKey verifies the answer of the ceremony. Attempts are not counted: a signature cannot
 // be guessed, and a user whose codes are suspended needs this way.
 func (v *visit) proveLinkKey(p *linkProof) error {
-	key, err := v.auth.FinishPasskeyProof(v.w, v.r, p.keys[0].Provider, p.user.ID, p.purpose(), []byte(v.form["data"]))
+	key, err := v.auth.FinishPasskeyProof(v.w, v.r, p.passkeyProof(), []byte(v.form["data"]))
 	if err != nil {
 		return asSecondProblem(err)
 	}

@@ -10,12 +10,17 @@ import (
 	"github.com/pintleauth/pintle/passkey/passkeytest"
 )
 
+// proof is that of a user, for what a name means.
+func (b *browser) proof(email, of string) pintle.PasskeyProof {
+	return pintle.PasskeyProof{Provider: "passkey", UserID: b.s.user(email).ID, Purpose: of}
+}
+
 // provable begins a ceremony for what a name means, without a session or a sign-in.
 func (b *browser) provable(email, of string) json.RawMessage {
 	b.s.t.Helper()
 	w := httptest.NewRecorder()
 	o := pintle.SignInOptions{RequireUserVerification: true}
-	options, err := b.s.auth.BeginPasskeyProof(w, b.request(), "passkey", b.s.user(email).ID, of, o)
+	options, err := b.s.auth.BeginPasskeyProof(w, b.request(), b.proof(email, of), o)
 	if err != nil {
 		b.s.t.Fatal(err)
 	}
@@ -26,7 +31,7 @@ func (b *browser) provable(email, of string) json.RawMessage {
 func (b *browser) proves(email, of string, answer []byte) (*pintle.Passkey, error) {
 	b.s.t.Helper()
 	w := httptest.NewRecorder()
-	key, err := b.s.auth.FinishPasskeyProof(w, b.request(), "passkey", b.s.user(email).ID, of, answer)
+	key, err := b.s.auth.FinishPasskeyProof(w, b.request(), b.proof(email, of), answer)
 	if set := w.Header()["Set-Cookie"]; err != nil && len(set) > 0 {
 		b.s.t.Errorf("a call that fails sets %q", set)
 	}
@@ -89,12 +94,22 @@ func TestAnAnswerIsForTheProofItWasMadeFor(t *testing.T) {
 			t.Error("an authenticator that does not verify its user is accepted")
 		}
 		w, r := httptest.NewRecorder(), b.request()
-		if _, err := s.auth.BeginPasskeyProof(w, r, "passkey", "nobody", "link", pintle.SignInOptions{}); !errors.Is(err, pintle.ErrNotFound) {
+		proof := b.proof(ada, "link")
+		if _, err := s.auth.BeginPasskeyProof(w, r, pintle.PasskeyProof{Provider: "passkey", UserID: "nobody", Purpose: "link"}, pintle.SignInOptions{}); !errors.Is(err, pintle.ErrNotFound) {
 			t.Errorf("without a user: %v", err)
 		}
-		for provider, o := range map[string]pintle.SignInOptions{"passkey": {Prompt: "login"}, "credentials": {}} {
-			if _, err := s.auth.BeginPasskeyProof(w, r, provider, s.user(ada).ID, "link", o); !errors.Is(err, pintle.CodeConfiguration) {
-				t.Errorf("%s, %+v: %v", provider, o, err)
+		if _, err := s.auth.BeginPasskeyProof(w, r, proof, pintle.SignInOptions{Prompt: "login"}); !errors.Is(err, pintle.CodeConfiguration) {
+			t.Errorf("with a prompt: %v", err)
+		}
+		for name, wrong := range map[string]pintle.PasskeyProof{
+			"another provider": {Provider: "credentials", UserID: proof.UserID, Purpose: "link"},
+			"no purpose":       {Provider: "passkey", UserID: proof.UserID},
+		} {
+			if _, err := s.auth.BeginPasskeyProof(w, r, wrong, pintle.SignInOptions{}); !errors.Is(err, pintle.CodeConfiguration) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := s.auth.FinishPasskeyProof(w, r, wrong, answer); !errors.Is(err, pintle.CodeConfiguration) {
+				t.Errorf("the answer for %s: %v", name, err)
 			}
 		}
 	}
