@@ -76,6 +76,12 @@ func BenchmarkLoadLimited(b *testing.B) {
 	benchmarkLoad(b, func(c *pintle.Config) { c.Session.AbsoluteMaxAge = 90 * 24 * time.Hour })
 }
 
+// BenchmarkLoadObserved is the same with an observer of sessions. Without one, the observer costs
+// BenchmarkLoad no allocation.
+func BenchmarkLoadObserved(b *testing.B) {
+	benchmarkLoad(b, func(c *pintle.Config) { c.Observer.Session = func(context.Context, *pintle.ObservedSession) {} })
+}
+
 func benchmarkLoad(b *testing.B, changes ...func(*pintle.Config)) {
 	b.Helper()
 	auth, r := benchService(b, "/protected", changes...)
@@ -88,7 +94,18 @@ func benchmarkLoad(b *testing.B, changes ...func(*pintle.Config)) {
 
 // BenchmarkLoadStored is the same for a session in the database, without the
 // database.
-func BenchmarkLoadStored(b *testing.B) {
+func BenchmarkLoadStored(b *testing.B) { benchmarkLoadStored(b, pintle.Observer{}) }
+
+// BenchmarkLoadStoredObserved is the same with an observer of sessions and of the store.
+func BenchmarkLoadStoredObserved(b *testing.B) {
+	benchmarkLoadStored(b, pintle.Observer{
+		Session: func(context.Context, *pintle.ObservedSession) {},
+		Store:   func(s pintle.Store) pintle.Store { return struct{ pintle.Store }{s} },
+	})
+}
+
+func benchmarkLoadStored(b *testing.B, observer pintle.Observer) {
+	b.Helper()
 	now := time.Now()
 	store := oneSession{
 		session: pintle.StoredSession{Token: "t", UserID: "1", Created: now, Expires: now.Add(30 * 24 * time.Hour)},
@@ -97,6 +114,7 @@ func BenchmarkLoadStored(b *testing.B) {
 	auth, err := pintle.New(pintle.Config{
 		Providers: []pintle.Provider{&pintle.OAuth{ID: "acme", Issuer: "https://idp.example", ClientID: "app", ClientSecret: "secret"}},
 		Store:     &store,
+		Observer:  observer,
 		Secrets:   []string{benchSecret},
 		Getenv:    func(string) string { return "" },
 	})

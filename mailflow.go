@@ -53,6 +53,9 @@ func (s *settings) newMailFlow(own Email, env environment) (*provider, *Error) {
 			Err: errors.New("Email.Send is nil: set it, for example to smtp.New(…).Send"),
 		}
 	}
+	if s.Observer.Mail != nil {
+		own.Send = s.Observer.Mail(own.Send)
+	}
 	return p, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 // An Observer receives what Pintle does, for traces and metrics. Package pintleotel
@@ -17,12 +19,17 @@ import (
 // An Auth of [NewFunc] calls the Observer of the tenant. It calls none for a request whose
 // tenant is unknown or has no configuration.
 type Observer struct {
-	// Attach may change the configuration, for example wrap its Store or the Send of its
-	// mail providers. cfg is a copy; its lists are copies, too, but the providers are those
-	// of the host: copy one to change it. Attach is called once for each configuration that
-	// is made, before [Accounts].Attach. It must leave the Observer and the Secrets as they
-	// are.
-	Attach func(cfg *Config)
+	// Store, SharedState and Revocation return what is called in the place of the Store, the
+	// SharedState and the Session.Revocation of a configuration. What they return has the
+	// same features, and calls what they are given. Each is called once for each configuration
+	// that is made and has one, before [Accounts].Attach.
+	Store       func(Store) Store
+	SharedState func(sharedstate.Store) sharedstate.Store
+	Revocation  func(RevocationStore) RevocationStore
+
+	// Mail returns what sends mails in the place of send. It is called once for each [Email]
+	// provider that is made ready, and by package account for its own mails.
+	Mail func(send func(context.Context, *Message) error) func(context.Context, *Message) error
 
 	// Transport returns what sends the requests to a provider, in the place of base. It is
 	// called once for each provider that is made ready, whichever client makes its requests,

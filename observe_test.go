@@ -18,6 +18,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/testsite"
+	"github.com/pintleauth/pintle/sharedstate"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
@@ -485,17 +486,11 @@ func TestAnObserverDoesNotWeakenTheClient(t *testing.T) {
 	}
 }
 
-func TestAnObserverIsAttachedBeforeAccounts(t *testing.T) {
-	inner := memstore.New()
-	given := []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}
-	host := given[0]
+func TestAnObserverWrapsTheStoreBeforeAccountsSeesIt(t *testing.T) {
 	var accountsSaw pintle.Store
 	s := newSite(t, func(s *site) {
-		s.Providers, s.Store, s.Session.Strategy = given, inner, pintle.StrategyJWT
-		s.Observer.Attach = func(cfg *pintle.Config) {
-			cfg.Store = contextStore{cfg.Store, func(context.Context, string) {}}
-			cfg.Providers[0] = &pintle.Credentials{ID: "replaced", Authorize: checkPassword}
-		}
+		s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyJWT
+		s.Observer.Store = func(inner pintle.Store) pintle.Store { return contextStore{inner, func(context.Context, string) {}} }
 		s.Accounts = &attached{attach: func(_ *pintle.Auth, cfg *pintle.Config) error {
 			accountsSaw = cfg.Store
 			return nil
@@ -508,7 +503,28 @@ func TestAnObserverIsAttachedBeforeAccounts(t *testing.T) {
 	if _, wrapped := store.(contextStore); !wrapped || err != nil {
 		t.Errorf("StoreFor returns %T, %v", store, err)
 	}
-	if given[0] != host {
-		t.Error("Attach has changed the list of the host")
+}
+
+// New says which pointer is nil, and a wrapper would hide it.
+func TestAnObserverIsGivenNoNilPointers(t *testing.T) {
+	observer := pintle.Observer{
+		Store:       func(s pintle.Store) pintle.Store { t.Errorf("the store is %T", s); return s },
+		SharedState: func(s sharedstate.Store) sharedstate.Store { t.Errorf("the shared state is %T", s); return s },
+		Revocation:  func(r pintle.RevocationStore) pintle.RevocationStore { t.Errorf("the list is %T", r); return r },
+	}
+	for name, change := range map[string]func(*pintle.Config){
+		"Store":       func(c *pintle.Config) { c.Store = (*memstore.Store)(nil) },
+		"SharedState": func(c *pintle.Config) { c.SharedState = (*memstore.SharedState)(nil) },
+		"Revocation":  func(c *pintle.Config) { c.Session.Revocation = (*memstore.Revocations)(nil) },
+		"":            func(*pintle.Config) {},
+	} {
+		cfg := pintle.Config{
+			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, Secrets: []string{secret},
+			Getenv: func(string) string { return "" }, Observer: observer,
+		}
+		change(&cfg)
+		if _, err := pintle.New(cfg); name == "" && err != nil || name != "" && (err == nil || !strings.Contains(err.Error(), name)) {
+			t.Errorf("%q is a nil pointer: %v", name, err)
+		}
 	}
 }

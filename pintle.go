@@ -160,7 +160,7 @@ func (a *Auth) chosenFor(r *http.Request) (*settings, error) {
 }
 
 // StoreFor returns the [Config.Store] of the configuration for a request, or what
-// [Observer].Attach has put in its place, or nil if there is none. With [NewFunc] that is the
+// [Observer].Store has put in its place, or nil if there is none. With [NewFunc] that is the
 // store of the tenant. The request may be
 // nil for an Auth of [New] or of [Auth.Tenant]: a job finds its store so.
 func (a *Auth) StoreFor(r *http.Request) (Store, error) {

@@ -76,6 +76,21 @@ func (s *settings) resolveStore() *Error {
 	return nil
 }
 
+// observeStores lets the observer see the calls of what the configuration stores things in. A nil
+// pointer stays one, which is a mistake that [New] reports.
+func observeStores(cfg *Config) {
+	o := &cfg.Observer
+	if o.Store != nil && !isNil(cfg.Store) {
+		cfg.Store = o.Store(cfg.Store)
+	}
+	if wrap := o.SharedState; wrap != nil && !isNil(cfg.SharedState) {
+		cfg.SharedState = wrap(cfg.SharedState)
+	}
+	if o.Revocation != nil && !isNil(cfg.Session.Revocation) {
+		cfg.Session.Revocation = o.Revocation(cfg.Session.Revocation)
+	}
+}
+
 // resolve completes and checks cfg. It always returns settings; those of a
 // faulty configuration can still show an error page. attach calls the Attach of
 // [Config.Accounts].
@@ -85,10 +100,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	env.fill(&cfg)
 	source := baseSource(given, cfg.BasePath)
 	hostStore := cfg.Store
-	if cfg.Observer.Attach != nil {
-		cfg.Providers, cfg.Secrets, cfg.Languages = slices.Clone(cfg.Providers), slices.Clone(cfg.Secrets), slices.Clone(cfg.Languages)
-		cfg.Observer.Attach(&cfg)
-	}
+	observeStores(&cfg)
 	accounts, unattached := attachAccounts(&cfg, attach)
 	s := &settings{
 		Config: cfg, baseSource: source, log: newLogger(&cfg), accounts: accounts,

@@ -646,7 +646,7 @@ func TestIssuersThatShareAProviderID(t *testing.T) {
 			auth := houses(&book, func(host string, cfg *pintle.Config) {
 				cfg.Store = tt.store()
 				if strings.Contains(tt.name, "observer") {
-					cfg.Observer.Attach = func(cfg *pintle.Config) { cfg.Store = &memstoreOf{cfg.Store} }
+					cfg.Observer.Store = func(s pintle.Store) pintle.Store { return &memstoreOf{s} }
 				}
 				cfg.Providers = []pintle.Provider{&pintle.OAuth{ID: tt.id(host), Protocol: oauth.OIDC, Issuer: tt.issuer(host), ClientID: host, ClientSecret: "x"}}
 			})

@@ -281,6 +281,9 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 	}
 	a.auth, a.store, a.rows = auth, cfg.Store, cfg.Store.AccountStore()
 	a.callback, a.events = cfg.Callbacks, cfg.Events
+	if cfg.Observer.Mail != nil {
+		a.o.Mail = cfg.Observer.Mail(a.o.Mail)
+	}
 	a.minimum = a.o.Passwords.minimum()
 	if a.hasher = a.o.Passwords.Hasher; a.hasher == nil {
 		a.hasher = &password.Hasher{}

@@ -3,7 +3,6 @@ package pintleotel
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -14,27 +13,12 @@ import (
 	"github.com/pintleauth/pintle"
 )
 
-// Mail returns send with a span for each mail, for the field Mail of the options of package
-// account:
-//
-//	accounts := account.New(account.Options{Mail: pintleotel.Mail(pintleotel.Options{}, mailer.Send)})
-//
-// The Send of an [pintle.Email] provider needs none: the observer of [New] wraps it.
-func Mail(o Options, send func(context.Context, *pintle.Message) error) func(context.Context, *pintle.Message) error {
-	return newTelemetry(o).mail(send)
-}
-
-// mailKey is the key of the context inside of a function that mail has wrapped.
-type mailKey struct{}
-
+// mail returns send with a span for each mail.
 func (t *telemetry) mail(send func(context.Context, *pintle.Message) error) func(context.Context, *pintle.Message) error {
 	return func(ctx context.Context, m *pintle.Message) (err error) {
-		if ctx.Value(mailKey{}) != nil {
-			return send(ctx, m) // one function is wrapped twice
-		}
 		began := time.Now()
 		kind := kindOf(m)
-		ctx, span := t.tracer.Start(context.WithValue(ctx, mailKey{}, true), "mail "+kind,
+		ctx, span := t.tracer.Start(ctx, "mail "+kind,
 			trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(keyMailKind.String(kind)))
 		outcome := "panic"
 		defer func() {
@@ -83,22 +67,3 @@ func kindOf(m *pintle.Message) string {
 
 // maxKind is longer than every Kind of package account.
 const maxKind = 40
-
-// email returns a mail provider with a Send that is wrapped, also if Complete sets it.
-func (t *telemetry) email(p pintle.Email) *pintle.Email {
-	if p.Send != nil {
-		p.Send = t.mail(p.Send)
-	}
-	if complete := p.Complete; complete != nil {
-		p.Complete = func(own *pintle.Email, c *http.Client) error {
-			if err := complete(own, c); err != nil {
-				return err
-			}
-			if own.Send != nil {
-				own.Send = t.mail(own.Send)
-			}
-			return nil
-		}
-	}
-	return &p
-}

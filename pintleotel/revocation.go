@@ -14,9 +14,6 @@ func (t *telemetry) revocation(list pintle.RevocationStore) pintle.RevocationSto
 	case revocations, markingRevocations:
 		return list
 	}
-	if isNil(list) {
-		return list
-	}
 	r := revocations{list, caller{t: t}}
 	if marker, marks := list.(providersession.Marker); marks {
 		return markingRevocations{r, marker}

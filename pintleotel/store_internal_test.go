@@ -26,16 +26,9 @@ func recorded() (*telemetry, *tracetest.SpanRecorder) {
 	}), spans
 }
 
-// observed returns what New wraps a store in.
-func observed(t *telemetry, s pintle.Store) pintle.Store {
-	cfg := pintle.Config{Store: s}
-	t.attach(&cfg)
-	return cfg.Store
-}
-
 func TestAnObservedStoreKeepsThePromisesOfAStore(t *testing.T) {
 	tel, _ := recorded()
-	storetest.Run(t, func(*testing.T) pintle.Store { return observed(tel, memstore.New()) })
+	storetest.Run(t, func(*testing.T) pintle.Store { return tel.store(memstore.New()) })
 }
 
 func TestAnObservedRevocationListKeepsItsPromises(t *testing.T) {
@@ -46,14 +39,14 @@ func TestAnObservedRevocationListKeepsItsPromises(t *testing.T) {
 func TestAnObservedStoreHasTheFeaturesOfItsStore(t *testing.T) {
 	tel, _ := recorded()
 	inner := memstore.New()
-	s := observed(tel, inner)
+	s := tel.store(inner)
 	if s.Features() != inner.Features() {
 		t.Errorf("the features are %+v", s.Features())
 	}
 	if s.AccountStore() == nil || s.ProviderSessions() == nil || s.SharedState() == nil {
 		t.Error("the rows of accounts, the sign-ins at providers or the shared state are lost")
 	}
-	bare := observed(tel, usersOnly{})
+	bare := tel.store(usersOnly{})
 	if bare.AccountStore() != nil || bare.ProviderSessions() != nil || bare.SharedState() != nil {
 		t.Error("a store without further rows has some")
 	}
@@ -94,32 +87,18 @@ func (usersOnly) UpdateUser(context.Context, string, pintle.UserUpdate) (*pintle
 // plainList is a revocation list that ends no sessions by marks.
 type plainList struct{ pintle.RevocationStore }
 
-// What is missing or wrong is reported by pintle.New, which a wrapper must not hide. A second
-// wrapper would count each call twice.
+// A second wrapper would count each call twice.
 func TestAnObserverWrapsWhatIsThereOnce(t *testing.T) {
 	tel, _ := recorded()
-	var none *memstore.Store
-	for name, s := range map[string]pintle.Store{"nil": nil, "a nil pointer": none} {
-		if got := observed(tel, s); got != s {
-			t.Errorf("%s is wrapped in a %T", name, got)
-		}
+	s, state, list := tel.store(memstore.New()), tel.shared(memstore.New().SharedState()), tel.revocation(&memstore.Revocations{})
+	if tel.store(s) != s || tel.shared(state) != state || tel.revocation(list) != list {
+		t.Error("what is wrapped is wrapped again")
 	}
-	cfg := pintle.Config{Store: memstore.New(), SharedState: memstore.New().SharedState()}
-	cfg.Session.Revocation = &memstore.Revocations{}
-	tel.attach(&cfg)
-	again := cfg
-	tel.attach(&again)
-	if again.Store != cfg.Store || again.SharedState != cfg.SharedState || again.Session.Revocation != cfg.Session.Revocation {
-		t.Error("a configuration is wrapped twice")
+	if _, wrapped := s.(store); !wrapped {
+		t.Errorf("the store is a %T", s)
 	}
-	if _, wrapped := cfg.Store.(store); !wrapped {
-		t.Errorf("the store is a %T", cfg.Store)
-	}
-	if _, wrapped := cfg.SharedState.(shared); !wrapped {
-		t.Errorf("the shared state is a %T", cfg.SharedState)
-	}
-	if tel.revocation(nil) != nil {
-		t.Error("no revocation list becomes one")
+	if _, wrapped := state.(shared); !wrapped {
+		t.Errorf("the shared state is a %T", state)
 	}
 }
 
@@ -195,7 +174,7 @@ func attributesOf(s sdktrace.ReadOnlySpan) map[string]string {
 
 func TestACallInATransactionIsPartOfIt(t *testing.T) {
 	tel, spans := recorded()
-	s := observed(tel, memstore.New())
+	s := tel.store(memstore.New())
 	ctx := t.Context()
 	err := s.InTx(ctx, func(tx pintle.Store) error {
 		if _, err := tx.CreateUser(ctx, &pintle.User{ID: "1"}); err != nil {

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/sharedstate"
 	"github.com/pintleauth/pintle/throttle"
 )
 
@@ -91,13 +92,15 @@ const other = "_OTHER"
 // New returns an observer for [pintle.Config].Observer. With [pintle.NewFunc] the
 // configurations of all tenants may share one. It starts no goroutine.
 //
-// The observer wraps the Store, the SharedState, the Session.Revocation and the Send of each
-// mail provider of a configuration: [pintle.Auth.StoreFor] returns the wrapped store, which
-// is of another type. Package account sends its mails by a function of its own; [Mail] wraps
-// that.
+// The observer wraps the Store, the SharedState, the Session.Revocation and what sends the mails
+// of a configuration: [pintle.Auth.StoreFor] returns the wrapped store, which is of another
+// type.
 func New(o Options) pintle.Observer {
 	t := newTelemetry(o)
-	return pintle.Observer{Attach: t.attach, Transport: t.transport, Route: t.route, Session: t.session, SignIn: t.signIn}
+	return pintle.Observer{
+		Store: t.store, SharedState: t.shared, Revocation: t.revocation, Mail: t.mail, Transport: t.transport,
+		Route: t.route, Session: t.session, SignIn: t.signIn,
+	}
 }
 
 // A telemetry makes spans and metrics.
@@ -158,24 +161,24 @@ func histogram(m metric.Meter, name, description string, boundaries []float64) m
 	return h
 }
 
-// attach wraps what a configuration calls.
-func (t *telemetry) attach(cfg *pintle.Config) {
-	if _, wrapped := cfg.Store.(store); !wrapped && !isNil(cfg.Store) {
-		cfg.Store = store{Store: cfg.Store, t: t}
+// store wraps the store of a configuration, once.
+func (t *telemetry) store(s pintle.Store) pintle.Store {
+	if _, wrapped := s.(store); wrapped {
+		return s
 	}
-	if _, wrapped := cfg.SharedState.(shared); !wrapped && !isNil(cfg.SharedState) {
-		cfg.SharedState = shared{cfg.SharedState, t}
-	}
-	cfg.Session.Revocation = t.revocation(cfg.Session.Revocation)
-	for i, p := range cfg.Providers {
-		if p, ok := p.(*pintle.Email); ok && p != nil {
-			cfg.Providers[i] = t.email(*p)
-		}
-	}
+	return store{Store: s, t: t}
 }
 
-// isNil reports whether an interface is nil or holds a nil pointer. Pintle reports the latter
-// as a mistake of the configuration, which a wrapper would hide.
+// shared wraps a shared state, once.
+func (t *telemetry) shared(s sharedstate.Store) sharedstate.Store {
+	if _, wrapped := s.(shared); wrapped {
+		return s
+	}
+	return shared{s, t}
+}
+
+// isNil reports whether an interface is nil or holds a nil pointer: a store that lacks a part
+// returns either.
 func isNil(v any) bool {
 	value := reflect.ValueOf(v)
 	return v == nil || value.Kind() == reflect.Pointer && value.IsNil()

@@ -412,7 +412,7 @@ func (refusedMail) RecipientRefused() bool { return true }
 func TestMailsAreCountedByKindAndOutcome(t *testing.T) {
 	s := newSite(t)
 	var answer error
-	send := pintleotel.Mail(s.options, func(context.Context, *pintle.Message) error { return answer })
+	send := pintleotel.New(s.options).Mail(func(context.Context, *pintle.Message) error { return answer })
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, tt := range []struct {
@@ -438,15 +438,15 @@ func TestMailsAreCountedByKindAndOutcome(t *testing.T) {
 	}
 }
 
-// A host may give one function to package account and to a mail provider.
-func TestAMailThatIsWrappedTwiceIsCountedOnce(t *testing.T) {
+// A provider that sends mails by requests sets its Send when it is made ready.
+func TestMailsOfAProviderThatCompletesItselfAreCounted(t *testing.T) {
 	sent := 0
 	s := newSite(t, func(s *site) {
 		s.config.Providers[1] = &pintle.Email{Complete: func(p *pintle.Email, c *http.Client) error {
 			if c == nil {
 				return fmt.Errorf("there is no client")
 			}
-			p.Send = pintleotel.Mail(s.options, func(context.Context, *pintle.Message) error { sent++; return nil })
+			p.Send = func(context.Context, *pintle.Message) error { sent++; return nil }
 			return nil
 		}}
 	})
