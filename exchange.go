@@ -238,7 +238,7 @@ func (x *exchange) emitSignInFailed(e *Error) {
 		return
 	}
 	if !x.confirming() {
-		x.observeSignIn("failed", x.waited, false, e)
+		x.observeSignIn(x.failureOf(e), x.waited, false, e)
 	}
 	failed := &SignInFailedEvent{Provider: x.providerOf(e), Code: e.Code, Err: e, Client: x.clientAddress(x.r), Request: x.r}
 	if x.about != nil {
@@ -321,6 +321,17 @@ func (x *exchange) observeSignIn(outcome string, waited, newUser bool, e *Error)
 		o.Code, o.Err, o.Fault = e.Code.bounded(), e, x.isFault(e)
 	}
 	x.Observer.SignIn(x.ctx, o)
+}
+
+// failureOf is the outcome of a sign-in that failed.
+func (x *exchange) failureOf(e *Error) string {
+	switch {
+	case e.RetryAfter > 0:
+		return "throttled"
+	case x.isFault(e):
+		return "fault"
+	}
+	return "refused"
 }
 
 // outcomeOf is the outcome of a sign-in that did not fail.

@@ -93,7 +93,7 @@ type ObservedSession struct {
 	//   - "rejected": what it carries is expired, ended or not valid here;
 	//   - "page_first": [Callbacks.Accept] sends the user to a page first;
 	//   - "unavailable": the store, the revocation list or a provider did not answer;
-	//   - "failed": a callback or the configuration is at fault;
+	//   - "fault": a callback or the configuration is at fault;
 	//   - "canceled": the client left before the session was read.
 	Result string
 
@@ -116,7 +116,11 @@ type ObservedSignIn struct {
 	//   - "started": [Auth.StartSession] has begun the session;
 	//   - "no_session": [Callbacks.JWT] wants none;
 	//   - "held": it waits, because of [Callbacks.Hold];
-	//   - "failed": it failed. [Events].SignInFailed lists the reasons.
+	//   - "refused": by a wrong password, a rule of the host, or a consent that was not given;
+	//   - "throttled": beyond a limit;
+	//   - "fault": the operator has to repair something.
+	//
+	// [Events].SignInFailed lists the reasons of the last three.
 	//
 	// A sign-in that waits is observed twice: as "held", and when it is completed or cannot
 	// be. Nothing is observed if the user never goes on.

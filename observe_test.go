@@ -356,7 +356,7 @@ func TestAnObserverSeesWhatCameOfASession(t *testing.T) {
 		return c
 	}())
 	_, _ = s.auth.Session(b.request())
-	if got := o.takeSessions(); !slices.Equal(got, []string{"page_first", "failed"}) {
+	if got := o.takeSessions(); !slices.Equal(got, []string{"page_first", "fault"}) {
 		t.Errorf("a page that comes first and a callback that fails are observed as %q", got)
 	}
 }
@@ -397,7 +397,7 @@ func TestAnObserverSeesEachSignInOnce(t *testing.T) {
 	b.signInWith("acme")
 	check("a second account", "acme oidc linked")
 	b.get("/auth/callback/careful?code=x&state=y")
-	check("a callback of no flow", "careful oidc failed InvalidCheck")
+	check("a callback of no flow", "careful oidc refused InvalidCheck")
 	b.get("/auth/callback/nobody?code=x&state=y")
 	check("a provider that does not exist")
 	_, _, err := s.auth.StartSession(httptest.NewRecorder(), b.request(), &pintle.User{ID: "user-ada"},
@@ -415,7 +415,7 @@ func TestAnObserverSeesEachSignInOnce(t *testing.T) {
 	if _, err := late.complete("otp"); err == nil {
 		t.Fatal("a sign-in is completed after its sessions have ended")
 	}
-	if len(o.signIns) != 1 || !o.signIns[0].Waited || o.signIns[0].Outcome != "failed" {
+	if len(o.signIns) != 1 || !o.signIns[0].Waited || o.signIns[0].Outcome != "refused" {
 		t.Errorf("a sign-in that waited in vain is observed as %+v", o.signIns)
 	}
 	o.takeSignIns()

@@ -233,7 +233,7 @@ func (r *sessionResult) name(ctx context.Context) string {
 	case r.cause == unanswered:
 		return "unavailable"
 	}
-	return "failed"
+	return "fault"
 }
 
 // loadSession reads the session of a request to the host's own handler and

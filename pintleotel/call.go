@@ -64,7 +64,7 @@ func (o *operation) done(err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		o.outcome = "timeout"
 	default:
-		o.outcome = "error"
+		o.outcome = "fault"
 	}
 }
 

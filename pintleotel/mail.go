@@ -49,7 +49,7 @@ func mailOutcome(ctx context.Context, err error) string {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return "canceled"
 	}
-	return "error"
+	return "fault"
 }
 
 // kindOf is what a mail is about: the Kind of package account, which is a short word.

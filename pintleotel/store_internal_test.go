@@ -211,7 +211,7 @@ func TestTheOutcomeOfACallIsAWord(t *testing.T) {
 		{errors.ErrUnsupported, "unsupported", true},
 		{context.Canceled, "canceled", false},
 		{context.DeadlineExceeded, "timeout", true},
-		{errors.New("duplicate key: ada@example.com"), "error", true},
+		{errors.New("duplicate key: ada@example.com"), "fault", true},
 	} {
 		spans.Reset()
 		rows := tel.revocation(failingList{err: tt.err})

@@ -260,15 +260,7 @@ func (t *telemetry) session(ctx context.Context, o *pintle.ObservedSession) {
 
 // signIn counts a sign-in.
 func (t *telemetry) signIn(ctx context.Context, o *pintle.ObservedSignIn) {
-	outcome := o.Outcome
-	throttled := isThrottled(o.Err)
-	switch {
-	case outcome != "failed":
-	case throttled:
-		outcome = "throttled"
-	case !o.Fault:
-		outcome = "refused"
-	}
+	outcome, throttled := o.Outcome, o.Outcome == "throttled"
 	attrs := []attribute.KeyValue{
 		keyProvider.String(named(o.Provider)), keyProviderType.String(named(string(o.Type))), keyOutcome.String(outcome), keyWaited.Bool(o.Waited),
 	}

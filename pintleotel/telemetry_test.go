@@ -337,10 +337,10 @@ func TestOnlyAFaultIsAnErrorOfARoute(t *testing.T) {
 	if got := s.count(pintleotel.RouteDuration, "pintle.outcome=fault", "error.type=AdapterError"); got != 1 {
 		t.Errorf("%d faults are counted: %v", got, s.metrics())
 	}
-	if got := s.count(pintleotel.StoreDuration, "pintle.outcome=error", "db.operation.name=Store.UserByEmail"); got != 1 {
+	if got := s.count(pintleotel.StoreDuration, "pintle.outcome=fault", "db.operation.name=Store.UserByEmail"); got != 1 {
 		t.Errorf("%d calls of the store have failed: %v", got, s.metrics())
 	}
-	if got := s.count(pintleotel.SignIns, "pintle.outcome=failed", "error.type=AdapterError"); got != 1 {
+	if got := s.count(pintleotel.SignIns, "pintle.outcome=fault", "error.type=AdapterError"); got != 1 {
 		t.Errorf("%d sign-ins have failed: %v", got, s.metrics())
 	}
 }
@@ -423,7 +423,7 @@ func TestMailsAreCountedByKindAndOutcome(t *testing.T) {
 	}{
 		{t.Context(), &pintle.Message{To: "ada@mail.example"}, nil, []string{"pintle.mail.kind=sign_in", "pintle.outcome=ok"}},
 		{t.Context(), &pintle.Message{Kind: "reset"}, nil, []string{"pintle.mail.kind=reset", "pintle.outcome=ok"}},
-		{t.Context(), &pintle.Message{Kind: "new-device"}, errors.New("550"), []string{"pintle.mail.kind=new-device", "pintle.outcome=error"}},
+		{t.Context(), &pintle.Message{Kind: "new-device"}, errors.New("550"), []string{"pintle.mail.kind=new-device", "pintle.outcome=fault"}},
 		{t.Context(), &pintle.Message{}, refusedMail{errors.New("550")}, []string{"pintle.mail.kind=sign_in", "pintle.outcome=recipient_refused"}},
 		{gone, &pintle.Message{}, context.Canceled, []string{"pintle.mail.kind=sign_in", "pintle.outcome=canceled"}},
 		{t.Context(), &pintle.Message{Kind: "To ada@mail.example"}, nil, []string{"pintle.mail.kind=_OTHER", "pintle.outcome=ok"}},
