@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each value of an attribute costs the operator of a metric, and hosts make codes of any text.
+// TM-02. Each value of an attribute costs the operator of a metric, and hosts make codes of any text.
 func TestAnObserverSeesTheCodesOfThisPackageOnly(t *testing.T) {
 	source, err := os.ReadFile("errors.go")
 	if err != nil {

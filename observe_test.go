@@ -119,6 +119,7 @@ func watched(o *watcher) func(*site) {
 	return func(s *site) { s.Observer = o.observer() }
 }
 
+// TM-02. A client can ask for any path.
 func TestAnObserverSeesRoutesByTheirNames(t *testing.T) {
 	o := &watcher{}
 	s := newSite(t, watched(o), func(s *site) {
@@ -432,7 +433,7 @@ func TestAnObserverSeesEachSignInOnce(t *testing.T) {
 	}
 }
 
-// A connection is read while the application runs, and there is no bound on their number.
+// TM-02. A connection is read while the application runs, and there is no bound on their number.
 func TestAnObserverSeesAllConnectionsAsOneProvider(t *testing.T) {
 	o := &watcher{}
 	s, _ := connectedSite(t, watched(o))
@@ -456,7 +457,7 @@ func TestAnObserverSeesAllConnectionsAsOneProvider(t *testing.T) {
 	}
 }
 
-// The observer sees what leaves, and changes nothing of what may leave.
+// TM-04. The observer sees what leaves, and changes nothing of what may leave.
 func TestAnObserverDoesNotWeakenTheClient(t *testing.T) {
 	original := net.DefaultResolver
 	t.Cleanup(func() { net.DefaultResolver = original })

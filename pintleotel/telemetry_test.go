@@ -23,7 +23,7 @@ import (
 	"github.com/pintleauth/pintle/throttle"
 )
 
-// Traces and metrics go to other systems, which keep them and have other readers.
+// TM-01. Traces and metrics go to other systems, which keep them and have other readers.
 func TestNoSpanAndNoMetricHasAnythingOfAUser(t *testing.T) {
 	s := newSite(t)
 	provider := s.browser()
@@ -358,7 +358,7 @@ func (s *awayStore) UserByEmail(ctx context.Context, email string) (*pintle.User
 	return s.Store.UserByEmail(ctx, email)
 }
 
-// The id of a trace would connect the requests of a user for the provider.
+// TM-03. The id of a trace would connect the requests of a user for the provider.
 func TestNoTraceLeavesForAProviderUnlessItIsAskedFor(t *testing.T) {
 	for _, tt := range []struct {
 		propagator propagation.TextMapPropagator

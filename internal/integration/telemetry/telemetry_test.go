@@ -88,7 +88,7 @@ func (c *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// A user signs up, adds an app, resets the password, signs in and is kept from it, and others
+// TM-01. A user signs up, adds an app, resets the password, signs in and is kept from it, and others
 // leave things unfinished. Nothing of that reaches a collector.
 func TestACollectorReceivesTracesAndMetricsOfAccountsWithoutAnythingOfTheirUsers(t *testing.T) {
 	collector := &receiver{}
