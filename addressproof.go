@@ -108,7 +108,12 @@ func (x *exchange) keptProof() *addressProof {
 // useProof uses a proof up, and reports whether it was good.
 func (x *exchange) useProof(r *records, proof *addressProof) (bool, error) {
 	row, err := x.useVerification(r, x.byID[proof.Provider].hashes, proof.Address, proofPurpose+proof.Token)
-	return row != nil && row.Identifier == proof.Address && row.Expires.After(time.Now()), err
+	return proof.good(row), err
+}
+
+// good reports whether row, which may be nil, is that of the proof.
+func (p *addressProof) good(row *Verification) bool {
+	return row != nil && row.Identifier == p.Address && row.Expires.After(time.Now())
 }
 
 // confirmAddress records that two proofs agree: the person who reads mail at

@@ -1,11 +1,13 @@
 package pintle
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -403,6 +405,78 @@ func (x *exchange) useVerification(r *records, hashes tokenhash.Hasher, identifi
 		}
 	}
 	return nil, nil // no such link
+}
+
+// checkTicket refuses a ticket that is not good, before the host is asked about the sign-in.
+//
+// The transaction of the decision uses the ticket up, so that a store or a process which fails
+// does not cost the user the link. Here the ticket is taken, and put back by a rollback: no
+// method of a store reads it. Without transactions it is used up at once.
+func (x *exchange) checkTicket(t *ticket) error {
+	if !x.records.can.Transactions {
+		row, err := x.useTicket(x.records, t)
+		t.used = row
+		return err
+	}
+	if x.Callbacks.SignIn == nil {
+		return nil // the decision is next
+	}
+	var refused error
+	good := errors.New("the row stays")
+	err := x.records.inTx(x.ctx, func(r *records) error {
+		if _, refused = x.useTicket(r, t); refused == nil {
+			return good
+		}
+		return nil // one that has expired is gone
+	})
+	switch {
+	case refused != nil:
+		return refused
+	case errors.Is(err, good):
+		return nil
+	}
+	return storeError("transaction", err)
+}
+
+// useTicket uses a ticket up and returns its row, or why it is not good.
+func (x *exchange) useTicket(r *records, t *ticket) (*Verification, error) {
+	row, err := x.useVerification(r, t.hashes, t.identifier, t.token)
+	if err != nil {
+		return nil, err
+	}
+	t.found = row != nil
+	if err := t.refuse(row); err != nil {
+		return nil, err
+	}
+	if !t.checked {
+		t.checked = true
+		x.debug(t.name + " accepted")
+	}
+	return row, nil
+}
+
+// giveBackTime is how long it may take to store a ticket again.
+const giveBackTime = 5 * time.Second
+
+// settleTicket is called with the outcome of a sign-in. A sign-in that was refused has used its
+// ticket up. One that failed because the operator has to repair something, or because the
+// client left, leaves the user a link that works.
+func (x *exchange) settleTicket(t *ticket, failed error) {
+	stays := failed != nil && classified(failed).level() >= slog.LevelError
+	var err error
+	switch {
+	case stays && t.used != nil:
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), giveBackTime)
+		defer cancel()
+		if err = x.records.createVerification(ctx, t.used); err == nil {
+			x.debug(t.name + " works again, because the sign-in failed")
+		}
+	case !stays && t.found && t.used == nil:
+		_, err = x.useVerification(x.records, t.hashes, t.identifier, t.token)
+	}
+	if err != nil {
+		x.logStoreFailure(err)
+	}
 }
 
 // challengeSalt is the salt of the value in the challenge cookie.

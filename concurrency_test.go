@@ -1,6 +1,7 @@
 package pintle_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -100,9 +101,14 @@ func TestManyFirstSignInsWithoutTransactionsMakeOneUser(t *testing.T) {
 // A mail scanner, a curious colleague and the person open a link at the same
 // time: one of them is signed in.
 func TestALinkThatManyOpenAtOnceWorksOnce(t *testing.T) {
-	for _, strategy := range strategies {
-		t.Run("SH-19 SH-20 ASVS-6.5.1 "+string(strategy), func(t *testing.T) {
-			s, k := mailSite(t, strategy)
+	for i, strategy := range append(strategies, strategies...) {
+		asks := i >= len(strategies)
+		t.Run(fmt.Sprintf("SH-19 SH-20 ASVS-6.5.1 %s, the host is asked: %t", strategy, asks), func(t *testing.T) {
+			s, k := mailSite(t, strategy, func(s *site, _ *pintle.Email) {
+				if asks {
+					s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) { return "", nil }
+				}
+			})
 			m := s.browser().mailTo("ada@example.com")
 			browsers := make([]*browser, clients)
 			for i := range browsers {

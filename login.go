@@ -19,7 +19,7 @@ func (x *exchange) login(who *arrival) error {
 	if err != nil {
 		return err
 	}
-	if who.owned || who.stored || who.by == byHost {
+	if (who.owned || who.stored || who.by == byHost) && (who.ticket == nil || who.ticket.checked) {
 		x.about = &signingIn{user: stored}
 	}
 	if x.initiated() {
@@ -240,6 +240,16 @@ func (x *exchange) decideByHost(who *arrival, origin string) (*decision, error) 
 
 // attempt decides once.
 func (x *exchange) attempt(w *unitOfWork, who *arrival, here *presence) (d *decision, err error) {
+	if t := who.ticket; t != nil && t.used == nil {
+		row, err := x.useTicket(w.records, t)
+		if err != nil {
+			return nil, err
+		}
+		if who.stored {
+			x.about = &signingIn{user: who.user}
+		}
+		w.after(func() { t.used = row })
+	}
 	if who.by == byAddress {
 		d, err = x.decideByAddress(w, who, here)
 	} else {

@@ -238,8 +238,7 @@ func (x *exchange) openedElsewhere(token string) bool {
 	return site != "" && site != "none" && !x.askedHere(token)
 }
 
-// finish consumes a link, whether or not it turns out to be valid, and answers
-// the page that asks who owns an address.
+// finish takes a link, and answers the page that asks who owns an address.
 func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	if x.aboutAddress() {
 		return f.finishQuestion(x)
@@ -265,35 +264,48 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 			return nil, err
 		}
 	}
-	verification, err := x.useVerification(x.records, f.hashes, identifier, token)
-	if err != nil {
+	t := &ticket{name: "mail link", hashes: f.hashes, identifier: identifier, token: token, refuse: func(row *Verification) error {
+		return f.refuseLink(row, identifier)
+	}}
+	if err := x.checkTicket(t); err != nil {
 		return nil, err
 	}
+	who, err := f.arrival(x, identifier)
+	if err != nil {
+		x.settleTicket(t, err)
+		return nil, err
+	}
+	who.ticket = t
+	return who, nil
+}
+
+// refuseLink returns why a link for an address does not sign in. row is nil if the store
+// does not have it.
+func (f *mailFlow) refuseLink(row *Verification, identifier string) error {
+	reason := ""
 	switch {
-	case verification == nil:
-		if identifier == "" {
-			return nil, &Error{
-				Code: CodeVerification, Provider: f.id,
-				Err: errors.New("the link has no address: a mail program cut it off before \"&email=\", or it was typed"),
-			}
-		}
-		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link is unknown or was used before")}
-	case verification.Expires.Before(time.Now()):
-		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link has expired")}
+	case row == nil && identifier == "":
+		reason = "the link has no address: a mail program cut it off before \"&email=\", or it was typed"
+	case row == nil:
+		reason = "the link is unknown or was used before"
+	case row.Expires.Before(time.Now()):
+		reason = "the link has expired"
 	// A store that finds a link by its token alone must not sign in another address.
-	case verification.Identifier != identifier:
-		return nil, &Error{Code: CodeVerification, Provider: f.id, Err: errors.New("the link was made for another address")}
+	case row.Identifier != identifier:
+		reason = "the link was made for another address"
+	}
+	if reason != "" {
+		return &Error{Code: CodeVerification, Provider: f.id, Err: errors.New(reason)}
 	}
 	// A provider with the same secret and store may have made the link, for an
 	// address that this one rejects.
 	if err := f.email.accepts(identifier); err != nil {
-		return nil, &Error{
+		return &Error{
 			Code: CodeVerification, Provider: f.id,
 			Err: fmt.Errorf("the link of another provider is for an address to which this one sends none: %w", err),
 		}
 	}
-	x.debug("mail link accepted")
-	return f.arrival(x, verification.Identifier)
+	return nil
 }
 
 // arrival is a user who reads mail at an address, or claims to.
@@ -357,17 +369,20 @@ func (f *mailFlow) finishQuestion(x *exchange) (*arrival, error) {
 	if choice, _, _ := x.body.String("choice"); choice != "new" {
 		return nil, refuse("the form makes no choice")
 	}
-	good, err := x.useProof(x.records, proof)
-	if err != nil {
+	t := &ticket{name: "proof of an address", hashes: f.hashes, identifier: proof.Address, token: proofPurpose + proof.Token}
+	t.refuse = func(row *Verification) error {
+		if !proof.good(row) {
+			return refuse("the proof was used before, or has expired")
+		}
+		return nil
+	}
+	if err := x.checkTicket(t); err != nil {
 		return nil, err
 	}
-	if !good {
-		return nil, refuse("the proof was used before, or has expired")
-	}
-	x.debug("a new user gets the proven address")
+	x.debug("a new user is to get the proven address")
 	user := &User{ID: uuid.New(), Email: proof.Address}
 	account := &Account{Type: TypeEmail, Provider: f.id, ProviderAccountID: user.Email, UserID: user.ID}
-	return &arrival{by: byAddress, user: user, account: account, taking: proof.User, authentication: readsMail()}, nil
+	return &arrival{by: byAddress, user: user, account: account, taking: proof.User, authentication: readsMail(), ticket: t}, nil
 }
 
 func (f *mailFlow) showQuestion(x *exchange, proof *addressProof, refuse func(string) error) error {

@@ -1041,7 +1041,7 @@ func TestTheCallbackIsAskedAboutBothUsers(t *testing.T) {
 	if len(judged) != 2 || judged[0] != trap.ID || judged[1] == trap.ID {
 		t.Errorf("the callback was asked about %q, want the user %q and a new one", judged, trap.ID)
 	}
-	k.wantCalls(t, "useVerificationToken")
+	k.wantCalls(t, "begin", "useVerificationToken", "rollback", "useVerificationToken")
 	if now := k.byEmail(t, victimAddress); now.ID != trap.ID {
 		t.Errorf("a refusal took the address: it belongs to %+v", now)
 	}

@@ -476,7 +476,27 @@ type arrival struct {
 	proof  *addressProof
 	taking string
 
+	// ticket is the row that the arrival uses up, or nil.
+	ticket *ticket
+
 	errands errands
+}
+
+// A ticket is a row of the store that a sign-in uses up: that of a mail link, or of the
+// proof that a browser has of an address.
+type ticket struct {
+	name       string // in debug records
+	hashes     tokenhash.Hasher
+	identifier string
+	token      string
+
+	// refuse returns why a row is not good. The row is nil if the store has none.
+	refuse func(row *Verification) error
+
+	// found reports that the store had the row, and checked that it was good. used is the row
+	// once it is gone.
+	found, checked bool
+	used           *Verification
 }
 
 // errands holds the results of the errands so far.

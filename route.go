@@ -406,5 +406,9 @@ func (x *exchange) arrive(who *arrival) error {
 	case x.confirming():
 		return x.confirmBy(who)
 	}
-	return x.login(who)
+	err := x.login(who)
+	if who.ticket != nil {
+		x.settleTicket(who.ticket, err)
+	}
+	return err
 }
