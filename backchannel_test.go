@@ -863,8 +863,9 @@ func TestLogoutTokensAreVerifiedAFewAtATime(t *testing.T) {
 		}
 		s.backChannel("other", "x").refusesLogout(http.StatusBadRequest, "invalid_request") // which has places of its own
 		all.Wait()
-		s.net["idp.example"] = s.idp
 		time.Sleep(time.Minute)
+		synctest.Wait() // for the requests to the provider, which outlive those that wanted them
+		s.net["idp.example"] = s.idp
 		s.loggedOutBy(nil)
 	})
 }

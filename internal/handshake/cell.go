@@ -3,13 +3,16 @@ package handshake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/flight"
 )
 
-// A cell caches one document of a provider. Concurrent sign-ins share one fetch.
+// A cell caches one document of a provider. Concurrent sign-ins share one fetch. If that
+// hangs, they make another request beside it from time to time: the connection may be dead,
+// and the provider may answer again.
 //
 // While the provider does not answer, an older copy serves for a time. A failure is
 // remembered for a time that doubles with each one, so that requests do not each
@@ -26,10 +29,22 @@ type cell[T any] struct {
 	failure error         // of the last fetch; nil after a success
 	pause   time.Duration // from a failure to the next fetch
 	failed  time.Time
-	probing bool      // a fetch is under way
 	warned  time.Time // of this failure
 
-	fetching flight.Group[T]
+	sent     time.Time    // when the request for value was sent
+	underWay int          // requests, also those of fetches that have ended
+	fetching *fetching[T] // nil: no fetch is under way
+}
+
+// A fetching is a fetch that callers wait for. It succeeds with any of its requests, and
+// fails with the first one.
+type fetching[T any] struct {
+	began, latest time.Time // when the first and the latest request was sent
+	done          chan struct{}
+
+	// Known when done is closed.
+	value T
+	err   error
 }
 
 // A source is where the document of a cell comes from.
@@ -60,7 +75,7 @@ func (c *cell[T]) get(ctx context.Context, s source[T]) (T, error) {
 	value, failure, age := c.value, c.failure, now.Sub(c.fetched)
 	known := !c.fetched.IsZero()
 	fresh, usable := known && age < min(c.fresh, s.stale), known && age < s.stale
-	resting, probing := c.resting(now), failure != nil && c.probing
+	resting, probing := c.resting(now), c.fetching != nil && (failure != nil || now.Sub(c.fetching.began) >= slowFetch)
 	c.mu.Unlock()
 	switch {
 	case fresh, usable && (resting || probing):
@@ -69,14 +84,20 @@ func (c *cell[T]) get(ctx context.Context, s source[T]) (T, error) {
 	case resting:
 		var none T
 		return none, failure
+	case !usable:
+		return c.load(ctx, s)
 	}
-	renewed, err := c.load(ctx, s)
-	if err != nil && usable && ctx.Err() == nil {
+	patience, cancel := context.WithTimeoutCause(ctx, slowFetch, errSlow)
+	defer cancel()
+	renewed, err := c.join(patience, s).wait(patience, nil)
+	if err != nil && ctx.Err() == nil {
 		c.tell(ctx, s, err)
 		return value, nil
 	}
 	return renewed, err
 }
+
+var errSlow = fmt.Errorf("the provider has not answered for %v", slowFetch)
 
 // resting reports whether the last fetch failed so short a time ago that the next
 // one has to wait.
@@ -139,29 +160,100 @@ func (a *allowance) take(now time.Time, pause time.Duration) bool {
 // load shares one fetch among all callers that wait for it. Cancelling the request
 // that started the fetch does not end it; only the time-out of the client does.
 func (c *cell[T]) load(ctx context.Context, s source[T]) (T, error) {
-	return c.fetching.Do(ctx, "", func(ctx context.Context) (T, error) {
-		var f fetched[T]
-		err := errHook
-		c.mu.Lock()
-		c.probing = true
-		c.mu.Unlock()
-		defer func() { c.keep(f, err) }()
-		f, err = s.fetch(ctx)
-		return f.value, err
-	})
+	f := c.join(ctx, s)
+	return f.wait(ctx, func() { c.again(ctx, f, s) })
 }
 
-// keep stores the outcome of a fetch. A failure leaves the copy that is there.
-func (c *cell[T]) keep(f fetched[T], err error) {
+// join returns the fetch that is under way, or begins one.
+func (c *cell[T]) join(ctx context.Context, s source[T]) *fetching[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
-	c.probing = false
-	if err != nil {
-		c.failure, c.failed, c.pause = err, now, min(max(2*c.pause, failurePause), maxFailurePause)
+	if c.fetching == nil {
+		c.fetching = &fetching[T]{began: time.Now(), done: make(chan struct{})}
+		c.send(ctx, c.fetching, s)
+	}
+	return c.fetching
+}
+
+// again makes another request for a fetch whose latest one is slow.
+func (c *cell[T]) again(ctx context.Context, f *fetching[T], s source[T]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fetching == f && time.Since(f.latest) >= slowFetch && c.underWay < maxFetches {
+		c.send(ctx, f, s)
+	}
+}
+
+// wait returns the outcome of a fetch, or the cause if ctx ends first. It calls slow, if that
+// is not nil, whenever no request has been answered for slowFetch.
+func (f *fetching[T]) wait(ctx context.Context, slow func()) (T, error) {
+	var tick <-chan time.Time
+	if slow != nil {
+		ticker := time.NewTicker(slowFetch)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case <-f.done:
+			return f.value, f.err
+		case <-ctx.Done():
+			var none T
+			return none, context.Cause(ctx)
+		case <-tick:
+			slow()
+		}
+	}
+}
+
+// send makes a request for a fetch. The mutex is locked.
+func (c *cell[T]) send(ctx context.Context, f *fetching[T], s source[T]) {
+	ctx = context.WithoutCancel(ctx)
+	sent, first := time.Now(), f.latest.IsZero()
+	f.latest = sent
+	c.underWay++
+	flight.Beside(ctx, func() {
+		got, err := s.fetch(ctx)
+		c.land(f, sent, first, got, err, err)
+	}, func(crash error) { c.land(f, sent, first, fetched[T]{}, errHook, crash) })
+}
+
+// land notes the outcome of a request. kept is the failure to remember, and err the one for
+// the callers that wait.
+func (c *cell[T]) land(f *fetching[T], sent time.Time, first bool, got fetched[T], kept, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.underWay--
+	switch {
+	case err == nil && !sent.Before(c.sent): // else a later request has brought a document
+		c.keep(got)
+		c.sent = sent
+		c.finish(got.value, nil) // which may have begun after the fetch of this request failed
+	case err != nil && c.fetching == f && first:
+		c.fail(kept)
+		c.finish(got.value, err)
+	}
+}
+
+// finish ends the fetch that is under way, if there is one.
+func (c *cell[T]) finish(value T, err error) {
+	if c.fetching == nil {
 		return
 	}
+	c.fetching.value, c.fetching.err = value, err
+	close(c.fetching.done)
+	c.fetching = nil
+}
+
+// keep stores a document.
+func (c *cell[T]) keep(f fetched[T]) {
+	now := time.Now()
 	c.before, c.from, c.to = c.value, c.fetched, now
 	c.value, c.fresh, c.fetched = f.value, f.fresh, now
 	c.failure, c.pause, c.warned = nil, 0, time.Time{}
+}
+
+// fail remembers a failure. It leaves the copy that is there.
+func (c *cell[T]) fail(err error) {
+	c.failure, c.failed, c.pause = err, time.Now(), min(max(2*c.pause, failurePause), maxFailurePause)
 }

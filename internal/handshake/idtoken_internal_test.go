@@ -32,7 +32,7 @@ func verifier(tb testing.TB, keys ...jose.JSONWebKey) (*Provider, *metadata) {
 		tb.Fatal(err)
 	}
 	p := &Provider{ID: "op", OIDC: true, Issuer: theIssuer, ClientID: "client-1", ClientSecret: "s3cret", Nonce: true}
-	p.keys.keep(fetched[*keySet]{&set, keysAge}, nil)
+	p.keys.keep(fetched[*keySet]{&set, keysAge})
 	p.renewal.taken = time.Now()
 	return p, &metadata{issuer: theIssuer, jwks: theIssuer + "/jwks", algs: []string{"RS256", "ES256"}, discovered: true}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -249,12 +250,13 @@ func TestManySignInsWhileMetadataHangs(t *testing.T) {
 		outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {
 			o.down(wellKnown, hang)
 			longest, failures := crowd(t, p)
-			if longest > 10*time.Second || failures != 1000 || o.count(wellKnown) != 1 {
+			if longest > 10*time.Second || failures != 1000 || o.count(wellKnown) != 4 {
 				t.Errorf("%d failures after %s with %d requests", failures, longest, o.count(wellKnown))
 			}
-			if longest, _ := crowd(t, p); longest != 0 || o.count(wellKnown) != 1 {
+			if longest, _ := crowd(t, p); longest != 0 || o.count(wellKnown) != 4 {
 				t.Errorf("those that came then waited %s, with %d requests", longest, o.count(wellKnown))
 			}
+			time.Sleep(10 * time.Second) // the last request ends
 		})
 	})
 	t.Run("RPT-76 with an older copy", func(t *testing.T) {
@@ -265,16 +267,142 @@ func TestManySignInsWhileMetadataHangs(t *testing.T) {
 			o.down(wellKnown, hang)
 			time.Sleep(time.Hour)
 			longest, failures := crowd(t, p)
-			if longest > 10*time.Second || failures != 0 || o.count(wellKnown) != 2 {
+			if longest > 3*time.Second || failures != 0 || o.count(wellKnown) != 2 {
 				t.Errorf("%d failures after %s with %d requests", failures, longest, o.count(wellKnown))
 			}
-			time.Sleep(time.Second)
+			if longest, failures := crowd(t, p); longest != 0 || failures != 0 || o.count(wellKnown) != 2 {
+				t.Errorf("those that came then waited %s, %d failed, with %d requests", longest, failures, o.count(wellKnown))
+			}
+			time.Sleep(8 * time.Second)
 			go func() { _, _ = begin(t.Context(), p) }() // finds out whether it is back
 			synctest.Wait()
 			if longest, failures := crowd(t, p); longest != 0 || failures != 0 || o.count(wellKnown) != 3 {
 				t.Errorf("during a probe %d failed after %s, with %d requests", failures, longest, o.count(wellKnown))
 			}
 			time.Sleep(10 * time.Second) // the probe ends
+		})
+	})
+}
+
+// A request may hang after the provider has recovered, because its connection is dead.
+func TestARequestThatHangsHoldsNobodyOnceTheProviderAnswers(t *testing.T) {
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	t.Run("RPT-76 the first time", func(t *testing.T) {
+		outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {
+			o.down(wellKnown, hang)
+			start := time.Now()
+			var wg sync.WaitGroup
+			for range 100 {
+				wg.Go(func() {
+					if _, err := begin(t.Context(), p); err != nil || time.Since(start) > 6*time.Second {
+						t.Errorf("after %s: %v", time.Since(start), err)
+					}
+				})
+			}
+			time.Sleep(5 * time.Second)
+			o.down(wellKnown, nil)
+			if _, err := begin(t.Context(), p); err != nil || time.Since(start) > 6*time.Second {
+				t.Errorf("after %s: %v", time.Since(start), err)
+			}
+			wg.Wait()
+			if n := o.count(wellKnown); n != 3 {
+				t.Errorf("%d requests were made, want 3", n)
+			}
+			time.Sleep(10 * time.Second) // those that hang fail, and that does not count
+			if _, err := begin(t.Context(), p); err != nil || o.count(wellKnown) != 3 {
+				t.Errorf("then: %v, with %d requests", err, o.count(wellKnown))
+			}
+		})
+	})
+	t.Run("RPT-76 a request that outlives its fetch", func(t *testing.T) {
+		outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {
+			answer := make(chan struct{})
+			o.down(wellKnown, func(w http.ResponseWriter, r *http.Request) {
+				if o.count(wellKnown) != 4 {
+					hang(w, r)
+					return
+				}
+				<-answer
+				sendJSON(w, o.discovery())
+			})
+			_, err := begin(t.Context(), p)
+			wantError(t, err, "discovery")
+			close(answer)
+			synctest.Wait()
+			o.down(wellKnown, hang)
+			if _, err := begin(t.Context(), p); err != nil {
+				t.Errorf("the answer that came late does not serve: %v", err)
+			}
+			time.Sleep(10 * time.Second)
+		})
+	})
+	t.Run("RPT-76 few at a time", func(t *testing.T) {
+		outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {
+			var underWay, most atomic.Int32
+			o.down(wellKnown, func(w http.ResponseWriter, r *http.Request) {
+				most.Store(max(most.Load(), underWay.Add(1)))
+				defer underWay.Add(-1)
+				hang(w, r)
+			})
+			for range 600 { // five minutes
+				go func() { _, _ = begin(t.Context(), p) }()
+				time.Sleep(500 * time.Millisecond)
+			}
+			if n := o.count(wellKnown); most.Load() != 4 || n > 100 {
+				t.Errorf("%d requests were made, %d at a time", n, most.Load())
+			}
+			time.Sleep(time.Minute)
+		})
+	})
+	t.Run("RPT-76 an older answer", func(t *testing.T) {
+		outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {
+			o.down(wellKnown, func(w http.ResponseWriter, _ *http.Request) {
+				document := o.discovery()
+				if o.count(wellKnown) == 1 {
+					time.Sleep(5 * time.Second)
+					document["authorization_endpoint"] = o.issuer + "/old"
+				}
+				sendJSON(w, document)
+			})
+			for range 2 {
+				if r, err := begin(t.Context(), p); err != nil || strings.Contains(r.URL, "/old") {
+					t.Errorf("the user is sent to %+v, %v", r, err)
+				}
+				time.Sleep(5 * time.Second)
+			}
+		})
+	})
+	t.Run("RPT-76 a user who leaves", func(t *testing.T) {
+		outage(t, func(t *testing.T, o *op, p *handshake.Provider, _ func() []oldCopy) {
+			o.down(wellKnown, hang)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			start := time.Now()
+			if _, err := begin(ctx, p); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+				t.Errorf("after %s: %v", time.Since(start), err)
+			}
+			time.Sleep(10 * time.Second)
+			if n := o.count(wellKnown); n != 1 {
+				t.Errorf("%d requests were made although nobody waits, want 1", n)
+			}
+		})
+	})
+	t.Run("RPT-75 with an older copy", func(t *testing.T) {
+		outage(t, func(t *testing.T, o *op, p *handshake.Provider, told func() []oldCopy) {
+			if _, err := begin(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			fetched := time.Now()
+			o.down(wellKnown, hang)
+			time.Sleep(time.Hour)
+			start := time.Now()
+			if _, err := begin(t.Context(), p); err != nil || time.Since(start) != 3*time.Second {
+				t.Errorf("after %s: %v", time.Since(start), err)
+			}
+			if w := told(); len(w) != 1 || w[0] != (oldCopy{"metadata", fetched}) {
+				t.Errorf("the warnings are %v", w)
+			}
+			time.Sleep(10 * time.Second)
 		})
 	})
 }
