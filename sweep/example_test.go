@@ -20,7 +20,7 @@ func ExampleJob_Run() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	go sweep.Of(cfg).Run(ctx)
+	go sweep.New(cfg).Run(ctx)
 }
 
 // A job of the operating system, or a test, sweeps once.
@@ -38,7 +38,7 @@ func ExampleJob_Once() {
 		}
 	}
 
-	job := sweep.Of(pintle.Config{Store: store})
+	job := sweep.New(pintle.Config{Store: store})
 	job.Progress = func(p sweep.Progress) { fmt.Println(p.Part, p.PartRemoved) }
 	removed, err := job.Once(ctx)
 	if err != nil {

@@ -2,7 +2,7 @@
 // sessions, mail links, the rows of package account, the shared state, and lists of ended
 // sessions.
 //
-//	job := sweep.Of(cfg)
+//	job := sweep.New(cfg)
 //	go job.Run(ctx)
 //
 // A job removes rows in batches, with pauses between them. Each batch is one short statement
@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/sharedstate"
 )
 
 const (
@@ -33,9 +35,12 @@ const (
 
 	// weekly is how often a part is swept that looks at each key of a database.
 	weekly = 7 * 24 * time.Hour
+
+	// releaseTime is how long it may take to give up a lease.
+	releaseTime = 5 * time.Second
 )
 
-// A Job removes what has expired. [Of] makes one of a configuration. Its fields must not be
+// A Job removes what has expired. [New] makes one of a configuration. Its fields must not be
 // changed once it is in use; its methods may be called concurrently.
 type Job struct {
 	// Parts are what is swept, one after the other.
@@ -66,6 +71,9 @@ type Job struct {
 	// INFO, and of each part that has failed, at the level WARN with the code SweepFailed.
 	// Nil means [slog.Default].
 	Logger *slog.Logger
+
+	// leases has the leases of parts with a time of their own; it may be nil.
+	leases sharedstate.Store
 }
 
 // A Part is what one call sweeps.
@@ -79,7 +87,8 @@ type Part struct {
 	Sweep func(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Every is the least time between two rounds of [Job.Run] that sweep the part. Zero means
-	// that each does. A part that has failed is swept in the next round.
+	// that each does. A part that has failed is swept in the next round. If the configuration
+	// has a shared state, the time is that between rounds of all processes together.
 	Every time.Duration
 }
 
@@ -95,13 +104,13 @@ type Progress struct {
 	Took    time.Duration
 }
 
-// Of returns the job for a configuration: its Store, SharedState and Session.Revocation, as far
+// New returns the job for a configuration: its Store, SharedState and Session.Revocation, as far
 // as their rows do not expire by themselves. A redisstore is swept once a week, of what package
-// account has of users whom Auth.js has deleted. Other stores are further [Job.Parts].
+// account has of users whom Auth.js has deleted: by one of the processes that share it. Other stores are further [Job.Parts].
 //
 // The job of a site whose data all expires by itself has no parts, and does nothing.
-func Of(cfg pintle.Config) *Job {
-	job := &Job{Logger: cfg.Logger}
+func New(cfg pintle.Config) *Job {
+	job := &Job{Logger: cfg.Logger, leases: leases(cfg)}
 	if s := cfg.Store; s != nil && !isNil(s) {
 		if s.Features().Sweep {
 			job.add("store", s)
@@ -109,14 +118,27 @@ func Of(cfg pintle.Config) *Job {
 		if left, ok := s.(interface {
 			SweepAccountStore(ctx context.Context, limit int) (int, error)
 		}); ok {
-			job.Parts = append(job.Parts, Part{"users who are gone", func(ctx context.Context, _ time.Time, limit int) (int, error) {
+			job.Parts = append(job.Parts, Part{"deleted_users", func(ctx context.Context, _ time.Time, limit int) (int, error) {
 				return left.SweepAccountStore(ctx, limit)
 			}, weekly})
 		}
 	}
-	job.add("shared state", cfg.SharedState)
-	job.add("ended sessions", cfg.Session.Revocation)
+	job.add("shared_state", cfg.SharedState)
+	job.add("ended_sessions", cfg.Session.Revocation)
 	return job
+}
+
+// leases returns the shared state of a configuration, or nil.
+func leases(cfg pintle.Config) sharedstate.Store {
+	if cfg.SharedState != nil && !isNil(cfg.SharedState) {
+		return cfg.SharedState
+	}
+	if s := cfg.Store; s != nil && !isNil(s) {
+		if state := s.SharedState(); state != nil && !isNil(state) {
+			return state
+		}
+	}
+	return nil
 }
 
 // A sweeper is a store whose rows do not expire by themselves.
@@ -169,8 +191,10 @@ func (j *Job) Run(ctx context.Context) {
 	for {
 		var due []Part
 		var places []int // of the due parts, among all
+		var owner sharedstate.Owner
+		_, _ = rand.Read(owner[:]) // never fails
 		for i, p := range j.Parts {
-			if at, ok := swept[i]; !ok || time.Since(at) >= p.Every {
+			if at, ok := swept[i]; (!ok || time.Since(at) >= p.Every) && j.takes(ctx, p, owner) {
 				due, places, swept[i] = append(due, p), append(places, i), time.Now()
 			}
 		}
@@ -178,6 +202,7 @@ func (j *Job) Run(ctx context.Context) {
 		removed, failed, err := j.round(ctx, due)
 		for _, i := range failed {
 			delete(swept, places[i]) // the next round tries again, also if the part is swept weekly
+			j.gives(ctx, due[i], owner)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -196,6 +221,29 @@ func (j *Job) Run(ctx context.Context) {
 		}
 	}
 }
+
+// takes reports whether this process is the one that sweeps a part now. A shared state that
+// fails leaves no part unswept.
+func (j *Job) takes(ctx context.Context, p Part, owner sharedstate.Owner) bool {
+	if p.Every <= 0 || j.leases == nil {
+		return true
+	}
+	held, err := j.leases.Lease(ctx, p.lease(), owner, p.Every)
+	return held || err != nil
+}
+
+// gives lets any process sweep a part in its next round.
+func (j *Job) gives(ctx context.Context, p Part, owner sharedstate.Owner) {
+	if p.Every <= 0 || j.leases == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	_ = j.leases.Release(ctx, p.lease(), owner) // otherwise the lease ends by its time
+}
+
+// lease is the key of the lease of a part.
+func (p Part) lease() sharedstate.Key { return sha256.Sum256([]byte("pintle sweep " + p.Name)) }
 
 // A round is one pass over parts.
 type round struct {

@@ -238,6 +238,8 @@ type expiring struct {
 
 func (e *expiring) Features() pintle.Features { return pintle.Features{} }
 
+func (e *expiring) SharedState() sharedstate.Store { return nil }
+
 func (e *expiring) Sweep(context.Context, time.Time, int) (int, error) { panic("not a feature") }
 
 func (e *expiring) SweepAccountStore(ctx context.Context, limit int) (int, error) {
@@ -253,14 +255,14 @@ func TestTheJobOfAConfigurationSweepsAllThatItHas(t *testing.T) {
 		"nil pointers":              {pintle.Config{Store: (*memstore.Store)(nil), SharedState: (*state)(nil)}, nil},
 		"a store":                   {pintle.Config{Store: memstore.New()}, []string{"store"}},
 		"keys that expire":          {pintle.Config{SharedState: &memstore.SharedState{}}, nil},
-		"a store whose keys expire": {pintle.Config{Store: &expiring{}}, []string{"users who are gone"}},
+		"a store whose keys expire": {pintle.Config{Store: &expiring{}}, []string{"deleted_users"}},
 		"tokens": {
 			pintle.Config{SharedState: &state{}, Session: pintle.SessionConfig{Revocation: &memstore.Revocations{}}},
-			[]string{"shared state", "ended sessions"},
+			[]string{"shared_state", "ended_sessions"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := sweep.Of(tt.cfg)
+			job := sweep.New(tt.cfg)
 			var names []string
 			for _, p := range job.Parts {
 				names = append(names, p.Name)
@@ -273,6 +275,63 @@ func TestTheJobOfAConfigurationSweepsAllThatItHas(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A part that looks at each key of a database is swept once a week, however many processes there are and
+// however often they start.
+func TestOneProcessSweepsWeekly(t *testing.T) {
+	for name, fail := range map[string]error{"a database that answers": nil, "a database that fails once": errors.New("no answer")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &expiring{gone: rows{fail: fail}}
+				cfg := pintle.Config{Store: store, SharedState: &memstore.SharedState{}, Logger: slog.New(slog.DiscardHandler)}
+				run := func() (stop context.CancelFunc) {
+					ctx, cancel := context.WithCancel(t.Context())
+					go sweep.New(cfg).Run(ctx)
+					return cancel
+				}
+				for range 3 {
+					defer run()()
+				}
+				time.Sleep(2 * time.Minute)
+				want := 1
+				if fail != nil {
+					want = store.gone.rounds()
+					if want < 1 {
+						t.Fatal("no process has tried")
+					}
+					store.gone.set(nil)
+					time.Sleep(2 * time.Hour) // one of them tries again
+					want++
+				}
+				for range 3 { // the processes of a new version
+					defer run()()
+				}
+				time.Sleep(6 * 24 * time.Hour)
+				if n := store.gone.rounds(); n != want {
+					t.Errorf("the part was swept %d times in a week, want %d", n, want)
+				}
+				time.Sleep(25 * time.Hour)
+				if n := store.gone.rounds(); n != want+1 {
+					t.Errorf("the part was swept %d times in more than a week, want %d", n, want+1)
+				}
+			})
+		})
+	}
+}
+
+// A shared state that does not answer is no reason to leave rows.
+func TestAPartIsSweptWithoutALease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &expiring{}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go sweep.New(pintle.Config{Store: store, SharedState: &state{}}).Run(ctx)
+		time.Sleep(2 * time.Minute)
+		if n := store.gone.rounds(); n != 1 {
+			t.Errorf("the part was swept %d times, want once", n)
+		}
+	})
 }
 
 // Several instances sweep one store at once while sessions are read and made. Each expired session
@@ -298,7 +357,7 @@ func TestSeveralProcessesSweepAtOnce(t *testing.T) {
 	var removed atomic.Int64
 	for range 4 {
 		all.Go(func() {
-			job := sweep.Of(pintle.Config{Store: store})
+			job := sweep.New(pintle.Config{Store: store})
 			job.Batch, job.Pause = 100, -1
 			n, err := job.Once(t.Context())
 			if err != nil {

@@ -129,7 +129,7 @@ func (f *sweepFlags) open(ctx context.Context, address string) (*sweep.Job, func
 	if f.tables.layout != "" && !f.tables.accounts && exists(ctx, db, "pintle_once") && exists(ctx, db, "pintle_counts") {
 		cfg.SharedState = sqlstore.NewSharedState(db, dialect)
 	}
-	return sweep.Of(cfg), func() { _ = db.Close() }, nil
+	return sweep.New(cfg), func() { _ = db.Close() }, nil
 }
 
 // exists reports whether a table can be read.
@@ -153,7 +153,7 @@ func (f *sweepFlags) openRedis(address string) (*sweep.Job, func(), error) {
 	o.ContextTimeoutEnabled = true
 	client := redis.NewClient(o)
 	store := redisstore.New(client, redisstore.Options{BaseKeyPrefix: f.prefix})
-	return sweep.Of(pintle.Config{Store: store}), func() { _ = client.Close() }, nil
+	return sweep.New(pintle.Config{Store: store}), func() { _ = client.Close() }, nil
 }
 
 func (f *sweepFlags) openMongoDB(ctx context.Context, address string) (*sweep.Job, func(), error) {
@@ -181,7 +181,7 @@ func (f *sweepFlags) openMongoDB(ctx context.Context, address string) (*sweep.Jo
 		closeClient()
 		return nil, nil, err
 	}
-	return sweep.Of(pintle.Config{
+	return sweep.New(pintle.Config{
 		Store: store, Session: pintle.SessionConfig{Revocation: mongostore.NewRevocations(db, mongostore.Options{})},
 	}), closeClient, nil
 }

@@ -90,7 +90,7 @@ func TestExpiredSessionsAreRemovedWhileSessionsAreChecked(t *testing.T) {
 				sweeping.Add(1)
 				all.Go(func() {
 					defer sweeping.Add(-1)
-					n, err := sweep.Of(pintle.Config{Store: sqlstore.New(db.DB, d.dialect)}).Once(t.Context())
+					n, err := sweep.New(pintle.Config{Store: sqlstore.New(db.DB, d.dialect)}).Once(t.Context())
 					if err != nil {
 						t.Error(err)
 					}
