@@ -52,14 +52,14 @@ func TestAWorkingSiteIsReady(t *testing.T) {
 		change func(*site)
 		want   []string
 	}{
-		"database sessions": {func(s *site) { s.Store = memstore.New() }, []string{"provider acme", "sessions", "shared state"}},
+		"database sessions": {func(s *site) { s.Store = memstore.New() }, []string{"provider:acme", "sessions", "shared_state"}},
 		"token sessions": {func(s *site) {
 			s.Store, s.Session.Strategy, s.Session.Revocation = memstore.New(), pintle.StrategyJWT, &memstore.Revocations{}
-		}, []string{"provider acme", "sessions", "shared state", "store"}},
+		}, []string{"provider:acme", "sessions", "shared_state", "store"}},
 		"no store": {func(s *site) {
 			s.Store, s.Providers = nil, s.Providers[:1]
 			s.Session = pintle.SessionConfig{}
-		}, []string{"provider acme", "sessions"}},
+		}, []string{"provider:acme", "sessions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, func(s *site) { s.Providers = []pintle.Provider{s.idp.OIDC("acme"), s.Providers[1]} }, tt.change)
@@ -112,7 +112,7 @@ func TestAHealthCheckFailsWithWhatItLooksAt(t *testing.T) {
 		"a store of users that is down": {func(s *site) {
 			s.Store, s.Session.Strategy = downStore{memstore.New()}, pintle.StrategyJWT
 		}, "store", http.StatusOK},
-		"a shared state that is down": {func(s *site) { s.SharedState = readOnlyState{} }, "shared state", http.StatusOK},
+		"a shared state that is down": {func(s *site) { s.SharedState = readOnlyState{} }, "shared_state", http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestAHealthCheckFailsWithWhatItLooksAt(t *testing.T) {
 func TestAHealthCheckFindsOutWhetherAProviderAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, func(s *site) { s.Providers = []pintle.Provider{s.idp.OIDC("acme")} })
-		check := checksOf(t, s.auth)["provider acme"]
+		check := checksOf(t, s.auth)["provider:acme"]
 		if err := check.Run(t.Context()); err != nil {
 			t.Errorf("a provider that answers: %v", err)
 		}

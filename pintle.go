@@ -313,8 +313,8 @@ func (a *Auth) Session(r *http.Request) (*Session, error) {
 //   - "sessions" is required: whether database sessions, or the revocation list of token
 //     sessions, can be read.
 //   - "store", if sessions are tokens: whether users can be read, which sign-ins need.
-//   - "shared state", if there is one: whether it can be written.
-//   - "provider ID", for each provider of OAuth and OpenID: whether it answers. A success is kept
+//   - "shared_state", if there is one: whether it can be written.
+//   - "provider:ID", for each provider of OAuth and OpenID: whether it answers. A success is kept
 //     for a minute, a failure for a second. The request has no credentials.
 //
 // The checks that are not required are in the log only: users who are signed in do not need
@@ -331,11 +331,11 @@ func (a *Auth) HealthChecks(ctx context.Context) (_ []health.Check, err error) {
 		checks = append(checks, health.Check{Name: "store", Run: s.records.answers})
 	}
 	if s.shared != nil {
-		checks = append(checks, health.Check{Name: "shared state", Run: s.shared.answers})
+		checks = append(checks, health.Check{Name: "shared_state", Run: s.shared.answers})
 	}
 	for _, p := range s.providers {
 		if p.reach != nil {
-			checks = append(checks, health.Check{Name: "provider " + p.id, Run: p.reach, Keep: time.Minute})
+			checks = append(checks, health.Check{Name: "provider:" + p.id, Run: p.reach, Keep: time.Minute})
 		}
 	}
 	return checks, nil

@@ -66,7 +66,7 @@ type Options struct {
 
 	// Logger receives a record when a check begins to fail and once a minute while it fails, at
 	// the level ERROR if it is required and WARN if not, with the code HealthCheckFailed; and
-	// one at the level INFO when it works again. Nil means [slog.Default].
+	// one at the level INFO when it works again, with the code HealthCheckWorks. Nil means [slog.Default].
 	Logger *slog.Logger
 }
 
@@ -210,7 +210,8 @@ func (k *kept) report(ctx context.Context) {
 			slog.String("code", "HealthCheckFailed"), slog.String("check", k.Name), slog.Bool("required", k.Required), slog.Any("error", k.err))
 		k.logged = time.Now()
 	case k.err == nil && k.failing:
-		k.log.LogAttrs(ctx, slog.LevelInfo, "pintle: a health check works again", slog.String("check", k.Name))
+		k.log.LogAttrs(ctx, slog.LevelInfo, "pintle: a health check works again",
+			slog.String("code", "HealthCheckWorks"), slog.String("check", k.Name))
 	}
 	k.failing = k.err != nil
 }

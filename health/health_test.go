@@ -68,7 +68,7 @@ func TestTheAnswerSaysNothingButTheStatus(t *testing.T) {
 		var log bytes.Buffer
 		store, idp := &part{}, &part{fail: errDown}
 		h := health.Handler([]health.Check{
-			{Name: "sessions", Run: store.run, Required: true}, {Name: "provider acme", Run: idp.run},
+			{Name: "sessions", Run: store.run, Required: true}, {Name: "provider:acme", Run: idp.run},
 		}, health.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 		w := probe(h, http.MethodGet)
 		if w.Code != http.StatusOK || w.Body.String() != "ok\n" || w.Header().Get("Cache-Control") != "no-store" {
@@ -94,8 +94,8 @@ func TestTheAnswerSaysNothingButTheStatus(t *testing.T) {
 		}
 		for says, want := range map[string]int{
 			`"level":"ERROR","msg":"pintle: a health check fails","code":"HealthCheckFailed","check":"sessions","required":true,"error":"dial tcp`: 1,
-			`"level":"WARN","msg":"pintle: a health check fails","code":"HealthCheckFailed","check":"provider acme"`:                               1,
-			`"level":"INFO","msg":"pintle: a health check works again","check":"sessions"`:                                                         1,
+			`"level":"WARN","msg":"pintle: a health check fails","code":"HealthCheckFailed","check":"provider:acme"`:                               1,
+			`"level":"INFO","msg":"pintle: a health check works again","code":"HealthCheckWorks","check":"sessions"`:                               1,
 		} {
 			if n := strings.Count(log.String(), says); n != want {
 				t.Errorf("the log has %d records %s, want %d:\n%s", n, says, want, &log)
