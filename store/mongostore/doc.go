@@ -67,7 +67,7 @@
 // # Expiry
 //
 // MongoDB removes expired documents by the TTL indexes that [EnsureIndexes] makes: of the
-// collections that Auth.js does not have, and with Options.ExpireShared of sessions and
+// collections that Auth.js does not have, and with Options.ExpireSessionsAndTokens of sessions and
 // verification tokens. [Store.Sweep] removes the others, and the states and factors of deleted
 // users. If a collection has an index of yours on expires that has expireAfterSeconds,
 // EnsureIndexes makes no other.

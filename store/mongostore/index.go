@@ -37,9 +37,9 @@ func (s *Store) needs() []need {
 		{collection: s.accounts, fields: []string{"userId"}},
 		{collection: s.sessions, fields: []string{"sessionToken"}, unique: true},
 		{collection: s.sessions, fields: []string{"userId"}},
-		{collection: s.sessions, fields: []string{"expires"}, removes: s.expireShared},
+		{collection: s.sessions, fields: []string{"expires"}, removes: s.expireSessionsAndTokens},
 		{collection: s.verifications, fields: []string{"identifier", "token"}, unique: true},
-		{collection: s.verifications, fields: []string{"expires"}, removes: s.expireShared},
+		{collection: s.verifications, fields: []string{"expires"}, removes: s.expireSessionsAndTokens},
 		{collection: s.authenticators, fields: []string{"credentialID"}, unique: true},
 		{collection: s.authenticators, fields: []string{"userId"}},
 		{collection: s.revocations, fields: []string{"expires"}, removes: true},
@@ -87,7 +87,7 @@ func (n need) keys() bson.D {
 //
 // MongoDB itself removes what has expired from the collections that Auth.js does not have, by
 // their index of the field expires, ten minutes after. It does so with sessions and verification
-// tokens if Options.ExpireShared is set. Where the index was there before, or the server has no
+// tokens if Options.ExpireSessionsAndTokens is set. Where the index was there before, or the server has no
 // such indexes, Sweep removes them.
 //
 // A unique index cannot be made while there are duplicates. The error then

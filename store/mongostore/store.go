@@ -46,10 +46,10 @@ type Options struct {
 	Leases string // pintle_leases
 	Counts string // pintle_counts
 
-	// If ExpireShared is set, [EnsureIndexes] makes TTL indexes, by which MongoDB removes
-	// expired sessions and verification tokens. Auth.js uses these collections, too, so the
-	// default is off.
-	ExpireShared bool
+	// ExpireSessionsAndTokens has [EnsureIndexes] make TTL indexes of sessions and verification
+	// tokens, by which MongoDB removes the expired ones. The default leaves these collections,
+	// which Auth.js uses as well, without them; [Store.Sweep] removes what has expired.
+	ExpireSessionsAndTokens bool
 }
 
 // A Store keeps users, accounts, sessions, mail links and passkeys in MongoDB.
@@ -61,7 +61,7 @@ type Store struct {
 	people                                                                accountStore
 	signIns                                                               providerSessions
 	shared                                                                *SharedState
-	expireShared                                                          bool
+	expireSessionsAndTokens                                               bool
 }
 
 var _ pintle.Store = (*Store)(nil)
@@ -123,7 +123,7 @@ func newStore(db *mongo.Database, o Options) *Store {
 			leases: collection(o.Leases, "pintle_leases"),
 			counts: collection(o.Counts, "pintle_counts"),
 		},
-		expireShared: o.ExpireShared,
+		expireSessionsAndTokens: o.ExpireSessionsAndTokens,
 	}
 }
 

@@ -158,7 +158,7 @@ func TestMongoDBRemovesWhatExpiresFromTheCollectionsOfThisPackage(t *testing.T) 
 		want []string
 	}{
 		{mongostore.Options{}, own},
-		{mongostore.Options{ExpireShared: true}, append([]string{"sessions", "verification_tokens"}, own...)},
+		{mongostore.Options{ExpireSessionsAndTokens: true}, append([]string{"sessions", "verification_tokens"}, own...)},
 	} {
 		var asked []string
 		db := services.MongoDatabase(t, options.Client().SetMonitor(&event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
@@ -181,10 +181,10 @@ func TestMongoDBRemovesWhatExpiresFromTheCollectionsOfThisPackage(t *testing.T) 
 		slices.Sort(asked)
 		slices.Sort(tt.want)
 		if !slices.Equal(asked, tt.want) {
-			t.Errorf("with ExpireShared %t, MongoDB removes documents of %q, want %q", tt.o.ExpireShared, asked, tt.want)
+			t.Errorf("with ExpireSessionsAndTokens %t, MongoDB removes documents of %q, want %q", tt.o.ExpireSessionsAndTokens, asked, tt.want)
 		}
 		asked = nil
-		if err := mongostore.EnsureIndexes(t.Context(), db.Database, mongostore.Options{ExpireShared: true}); err != nil {
+		if err := mongostore.EnsureIndexes(t.Context(), db.Database, mongostore.Options{ExpireSessionsAndTokens: true}); err != nil {
 			t.Fatal(err)
 		}
 		if asked != nil {
