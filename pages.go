@@ -265,8 +265,15 @@ func (x *exchange) errorPage() error {
 		}
 		return x.redirect(query.Append(own, "error", code))
 	}
+	if detail, _ := x.query.First("code"); code == string(CodeConfiguration) && detail == storeUnavailable {
+		return x.show(x.pages().Unavailable(x.pageSite()))
+	}
 	return x.show(x.pages().Error(x.pageSite(), code))
 }
+
+// storeUnavailable is the parameter code of the built-in error page for a browser whose
+// request failed at the store, so that the page has status 503.
+const storeUnavailable = "unavailable"
 
 // withQuery adds a raw query to a page of the host that may have one.
 func withQuery(target, raw string) string {
@@ -599,6 +606,9 @@ func (x *exchange) errorURL(e *Error) string {
 	page, own := "/error", x.Pages.Error
 	if e.Detail == linkCut && x.showsPage() {
 		return x.pageWithError(x.base+page, &Error{Code: CodeVerification})
+	}
+	if errors.Is(e, CodeStore) && !e.Code.visible() && x.showsPage() {
+		return query.Append(x.pageWithError(x.base+page, e), "code", storeUnavailable)
 	}
 	if e.Code.onSignInPage() {
 		page, own = "/signin", x.Pages.SignIn

@@ -505,6 +505,43 @@ func TestAMistakeOfThePersonLeadsToTheSignInPage(t *testing.T) {
 	})
 }
 
+// W-33: scripts and the application's own error page get what Auth.js sends.
+func TestABrowserSeesThatAStoreDoesNotAnswerASignIn(t *testing.T) {
+	broken := func(changes ...func(*site)) (*browser, *site) {
+		k := newRecordingStore()
+		s := newSite(t, append([]func(*site){withRecordingStore(k, pintle.StrategyJWT)}, changes...)...)
+		k.fail("getUserByAccount")
+		return s.browser(), s
+	}
+	signIn := func(b *browser, headers ...string) *reply { return b.get(b.consent(b.leave("acme")), headers...) }
+
+	b, s := broken()
+	r := signIn(b, "Sec-Fetch-Mode", "navigate").want(http.StatusFound)
+	if r.location() != s.url+"/auth/error?error=Configuration&code=unavailable" {
+		t.Errorf("a browser is sent to %s", r.location())
+	}
+	page := b.get(r.location()).want(http.StatusServiceUnavailable)
+	if page.header.Get("Retry-After") == "" || !strings.Contains(page.body, "Something is wrong on our side") || !strings.Contains(page.body, `href="`+s.url+`/auth/signin"`) {
+		t.Errorf("the page has Retry-After %q and says\n%s", page.header.Get("Retry-After"), page.body)
+	}
+	for name, headers := range map[string][]string{
+		"a client without the header": nil,
+		"a request of a script":       {"Sec-Fetch-Mode", "cors"},
+	} {
+		b, s := broken()
+		if to := signIn(b, headers...).location(); to != s.url+"/auth/error?error=Configuration" {
+			t.Errorf("W-33 %s is sent to %s", name, to)
+		}
+		b.get("/auth/error?error=Configuration").want(http.StatusInternalServerError)
+	}
+	b, s = broken(func(s *site) { s.Pages.Error = "/oops" })
+	if to := signIn(b, "Sec-Fetch-Mode", "navigate").location(); to != s.url+"/oops?error=Configuration" {
+		t.Errorf("W-33 the page of the application is asked as %s", to)
+	}
+	b, _ = broken()
+	b.get("/auth/error?error=AccessDenied&code=unavailable").want(http.StatusForbidden)
+}
+
 func TestAConfirmPageShowsAnAddressOrNothing(t *testing.T) {
 	s, _ := mailSite(t, pintle.StrategyJWT, func(_ *site, m *pintle.Email) { m.Confirm = true })
 	b := s.browser()

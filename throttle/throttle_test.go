@@ -389,8 +389,8 @@ func TestTheLimitIsReportedToTheBrowser(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest("GET", page, nil))
-		if !strings.Contains(w.Body.String(), "Too many attempts. Wait a few minutes and try again.") {
-			t.Errorf("the page shows %s", w.Body)
+		if w.Code != http.StatusTooManyRequests || !strings.Contains(w.Body.String(), "Too many attempts. Wait a few minutes and try again.") {
+			t.Errorf("the page has status %d and shows %s", w.Code, w.Body)
 		}
 	})
 }

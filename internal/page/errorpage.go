@@ -48,6 +48,17 @@ func (p *Pages) Error(site Site, code string) Page {
 	return p.notice(site, status, n)
 }
 
+// Unavailable returns the page about a sign-in that failed at the store. Its text is that of
+// a mistake in the configuration: tables that are missing fail as a database that is down.
+func (p *Pages) Unavailable(site Site) Page {
+	text := p.texts.Errors["Configuration"]
+	shown := p.notice(site, http.StatusServiceUnavailable, notice{
+		root: "error", Icon: "alert", Heading: text.Heading, Text: text.Text, Button: p.texts.ErrorSignIn,
+	})
+	shown.Header.Set("Retry-After", RetryAfter)
+	return shown
+}
+
 // ForeignForm returns the page about a form that may be one of another site.
 func (p *Pages) ForeignForm(site Site) Page {
 	return p.notice(site, http.StatusForbidden, notice{

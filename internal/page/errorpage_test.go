@@ -62,6 +62,28 @@ func TestSignInErrors(t *testing.T) {
 	}
 }
 
+// The codes of the wire are answered with status 200; what they add has its own.
+func TestTheStatusOfTheSignInPageIsThatOfTheMistake(t *testing.T) {
+	p := newPages(t, page.Theme{}, page.Texts{})
+	for _, tt := range []struct {
+		code, detail string
+		want         int
+	}{
+		{"CredentialsSignin", "credentials", 200},
+		{"CredentialsSignin", "too_many_attempts", 429},
+		{"ConnectionNotFound", "too_many_attempts", 429},
+		{"EmailSignin", "too_many_mails", 429},
+		{"OAuthCallbackError", "too_many_attempts", 200}, // a code of a provider
+		{"CredentialsSignin", "flow_used", 200},          // a code of the application
+		{"InvalidCheck", "flow_used", 409},
+		{"", "too_many_attempts", 200},
+	} {
+		if got := p.SignIn(page.SignInData{Site: site, Error: tt.code, Detail: tt.detail}).Status; got != tt.want {
+			t.Errorf("%s and %s have status %d, want %d", tt.code, tt.detail, got, tt.want)
+		}
+	}
+}
+
 func TestErrorPages(t *testing.T) {
 	tests := []struct {
 		code    string

@@ -277,12 +277,17 @@ var signInStatus = map[string]int{
 	"flow_unknown":      http.StatusBadRequest,
 	"malformed_address": http.StatusBadRequest,
 	"too_many_mails":    http.StatusTooManyRequests,
+	"too_many_attempts": http.StatusTooManyRequests,
 }
 
 // statusOf returns the status for an error and the parameter code beside it.
 func statusOf(code, detail string) int {
-	if status, ok := signInStatus[detail]; ok && (code == "EmailSignin" || code == "InvalidCheck") {
+	switch status, ok := signInStatus[detail]; {
+	case !ok:
+	case code == "EmailSignin", code == "InvalidCheck":
 		return status
+	case status == http.StatusTooManyRequests && (code == "CredentialsSignin" || code == "ConnectionNotFound"):
+		return status // other details of a wrong password are words of the application
 	}
 	return http.StatusOK
 }

@@ -71,7 +71,8 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 		all["error with mail "+code] = p.Error(withMail, code)
 	}
 	all["error other"] = p.Error(site, "x")
-	for _, status := range []int{400, 401, 403, 404, 408, 413, 500, 503} {
+	all["unavailable"] = p.Unavailable(site)
+	for _, status := range []int{400, 401, 403, 404, 405, 408, 413, 500, 503} {
 		all[fmt.Sprint("refusal ", status)] = p.Refusal(site, status)
 	}
 	for _, d := range []time.Duration{time.Minute, 2 * time.Minute, time.Hour, 2 * time.Hour, 24 * time.Hour, 48 * time.Hour, 8 * 24 * time.Hour} {

@@ -477,7 +477,7 @@ var mistakes = []struct {
 		guide: "Something is wrong on our side",
 		run: func(w *setup) {
 			w.cfg.Store = w.postgres(strings.TrimPrefix(w.closed(), "http://"))
-			w.net.browser(w.T).open(w.serve(app(w.auth()))+"/auth/signin").submit("/signin/acme").sees(500, ourSide)
+			w.net.browser(w.T).open(w.serve(app(w.auth()))+"/auth/signin").submit("/signin/acme").sees(503, ourSide)
 			w.logged(1, "ERROR", "AdapterError", "failed to connect", "connection refused", "check that the database runs, and the address in its URL")
 		},
 	},
@@ -503,7 +503,7 @@ var mistakes = []struct {
 		guide: "Something is wrong on our side",
 		run: func(w *setup) {
 			w.cfg.Store = sqlstore.New(services.SQLiteDatabase(w.T).DB, sqlstore.SQLite)
-			w.net.browser(w.T).open(w.serve(app(w.auth()))+"/auth/signin").submit("/signin/acme").sees(500, ourSide)
+			w.net.browser(w.T).open(w.serve(app(w.auth()))+"/auth/signin").submit("/signin/acme").sees(503, ourSide)
 			w.logged(1, "ERROR", "AdapterError", "no such table: pintle_", "run pintle migrate, or call sqlstore.Migrate")
 		},
 	},
