@@ -106,7 +106,8 @@ type SignInOptions struct {
 //
 //	next, err := auth.SignIn(w, r, "github", pintle.SignInOptions{})
 //
-// An unknown or empty provider yields the sign-in page. When the sign-in fails
+// An empty provider yields the sign-in page, and so does an unknown one, which is logged
+// once. When the sign-in fails
 // the error is an [*Error], with [CodeCredentials] for a wrong password. It is
 // logged, and Events.SignInFailed is called, as at the routes. The handler must
 // protect itself against requests forged by other sites, for example with
@@ -142,6 +143,7 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 		return x.leaveTo(w, err)
 	}
 	if x.provider == nil {
+		x.noteUnknownProvider(provider)
 		return query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackURL), nil
 	}
 	for name, values := range o.Params {

@@ -110,6 +110,7 @@ const (
 	codeNoClaims          Code = "SignInWithoutClaims"
 	codeRefusedTarget     Code = "RefusedTarget"
 	codeSignInPageMissing Code = "SignInPageMissing"
+	codeUnknownProvider   Code = "UnknownProvider"
 )
 
 const (
@@ -169,7 +170,7 @@ func (c Code) bounded() Code {
 		CodeInvalidCheck, codeEmailSignIn, codeEvent, CodeLastSignIn, CodeActing, CodeActingEnded, codeNotRevoked,
 		codeAddressMismatch, codeBasePathMismatch, codeForeignSecret, codeForgottenSession, codeLongToken, codeOldCopy,
 		codeSignInPageLoop, codeGuardedRoute, codeMisdirectedForm, codeNoAccountID, codeNoClaims, codeRefusedTarget,
-		codeSignInPageMissing, codeCallbackRoute, codeConsentRequired, codeErrorPageLoop, codeExperimental,
+		codeSignInPageMissing, codeUnknownProvider, codeCallbackRoute, codeConsentRequired, codeErrorPageLoop, codeExperimental,
 		codeDuplicateConditional, codeInvalidCallbackURL, codeInvalidEndpoints, codeInvalidProvider, codeJWTSession,
 		codeLogoutToken, codeMissingAdapter, codeMissingAdapterMethods, codeMissingAuthorize, codeMissingAutocomplete,
 		codeMissingSecret, codeOAuthProfileParse, codeSessionToken, codeUnknownAction, codeUnknownTenant,

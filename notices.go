@@ -34,6 +34,7 @@ const (
 	noticeMisdirectedForm
 	noticeNoAccountID
 	noticeCookies
+	noticeUnknownProvider
 	noticeCount
 )
 
@@ -123,6 +124,21 @@ func (x *exchange) noteMisdirectedForm() {
 		"was posted to the sign-in route, and nothing in it was looked at",
 		slog.String("code", string(codeMisdirectedForm)), slog.String("provider", x.provider.id),
 		slog.String("fix", "post the form to "+x.base+"/callback/"+x.provider.id+", or call Auth.SignIn in a handler of the application"))
+}
+
+// noteUnknownProvider logs once that the application began a sign-in with a provider that is
+// not configured. The user sees the sign-in page, and no error. The id may come from a request.
+func (x *exchange) noteUnknownProvider(id string) {
+	if id == "" || !x.notices.first(noticeUnknownProvider) {
+		return
+	}
+	known := make([]string, 0, len(x.providers))
+	for _, p := range x.providers {
+		known = append(known, p.id)
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelWarn, "pintle: Auth.SignIn was called with the id of no provider, so the user is sent to the sign-in page",
+		slog.String("code", string(codeUnknownProvider)), slog.String("provider", clip.Text(id, clip.Max)),
+		slog.String("fix", "pass one of the ids in Config.Providers ("+strings.Join(known, ", ")+"), or \"\" for the sign-in page"))
 }
 
 // noteNoAccountID logs once that a Profile function returns no id, so that the

@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 52 {
+	if len(mistakes) != 53 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -782,6 +782,29 @@ var mistakes = []struct {
 				b.page = strings.ReplaceAll(b.page, "/callback/credentials", "/signin/credentials")
 			}
 			w.logged(1, "WARN", "MisdirectedForm", "nothing in it was looked at", "post the form to /auth/callback/credentials", "Auth.SignIn")
+		},
+	},
+	{
+		name:  "the log says that a handler begins a sign-in with a provider that is not configured",
+		guide: "A form leads back to the sign-in page",
+		run: func(w *setup) {
+			auth := w.auth()
+			mux := http.NewServeMux()
+			mux.Handle("/auth/", auth)
+			mux.HandleFunc("/login", func(rw http.ResponseWriter, r *http.Request) {
+				next, err := auth.SignIn(rw, r, r.FormValue("provider"), pintle.SignInOptions{RedirectTo: "/"})
+				if err != nil {
+					w.Error(err)
+				}
+				http.Redirect(rw, r, next, http.StatusSeeOther)
+			})
+			at := w.serve(mux)
+			w.net.browser(w.T).open(at+"/login").sees(200, "Sign in")
+			w.logged(0, "WARN", "UnknownProvider")
+			for range 2 {
+				w.net.browser(w.T).open(at+"/login?provider=acmee").sees(200, "Sign in")
+			}
+			w.logged(1, "WARN", "UnknownProvider", `"provider":"acmee"`, "(acme, credentials)")
 		},
 	},
 	{
