@@ -141,17 +141,29 @@ func (x *exchange) whyUnverified() error {
 	name := x.set.csrf.name
 	value, sent := x.initialCookie(x.set.csrf)
 	if !sent {
+		if err := x.whyNoField(); err != nil {
+			return fmt.Errorf("%w; and %w", x.whyNoCookie(name), err)
+		}
 		return x.whyNoCookie(name)
 	}
 	if _, ours := x.csrf.Parse(value); !ours {
 		x.noteForeign(x.ctx, name, value)
 		return fmt.Errorf("the cookie %s was not made with a current secret: %s", name, fixSecrets)
 	}
-	if repeated, _, _ := x.body.String("csrfToken"); repeated == "" {
-		return fmt.Errorf("the form has no field csrfToken: put the token of GET %s/csrf into it", x.base)
+	if err := x.whyNoField(); err != nil {
+		return err
 	}
 	return fmt.Errorf("the field csrfToken is not the token of the cookie %s: the form was made for another "+
 		"browser, before the cookie was replaced, or before an operator began or stopped to act as a user", name)
+}
+
+// whyNoField returns what a form without the field of the token lacks, and nil for one that
+// has it.
+func (x *exchange) whyNoField() error {
+	if repeated, _, _ := x.body.String("csrfToken"); repeated != "" {
+		return nil
+	}
+	return fmt.Errorf("the form has no field csrfToken: put the token of GET %s/csrf into it", x.base)
 }
 
 // whyNoCookie returns why the cookie of the form token may be missing. Browsers

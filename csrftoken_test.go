@@ -110,6 +110,22 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
+// The form of a newcomer often lacks both, and repairing one would show the other.
+func TestTheLogNamesEverythingThatAFormLacks(t *testing.T) {
+	const cookie, field = "csrf-token did not come", "the form has no field csrfToken"
+	s := newSite(t)
+	b := s.browser()
+	b.postForm("/auth/signin/acme", nil).fails("/auth/signin", "MissingCSRF")
+	if got := s.log.String(); !strings.Contains(got, cookie) || !strings.Contains(got, field) {
+		t.Errorf("without cookie and field the log has not both:\n%s", got)
+	}
+	before := len(s.log.String())
+	b.postForm("/auth/signin/acme", url.Values{"csrfToken": {"x"}})
+	if got := s.log.String()[before:]; !strings.Contains(got, cookie) || strings.Contains(got, field) {
+		t.Errorf("with the field the log has not the cookie alone:\n%s", got)
+	}
+}
+
 // A form token is checked before anything else is done for it.
 func TestNothingHappensBeforeTheFormTokenIsChecked(t *testing.T) {
 	s := newSite(t)
