@@ -339,3 +339,11 @@ func TestCheckFindsWhatNoRequestIsNeededFor(t *testing.T) {
 		})
 	}
 }
+
+// Whoever sets the issuer needs no endpoints, so their absence is not told.
+func TestAMissingIssuerIsTheOnlyFault(t *testing.T) {
+	err := (&handshake.Provider{ID: "acme", OIDC: true, ClientID: "x", ClientSecret: "y"}).Check()
+	if want := `provider "acme": Issuer is missing: set it in the provider's options or in AUTH_ACME_ISSUER`; err == nil || err.Error() != want {
+		t.Errorf("the error is\n%v, want\n%s", err, want)
+	}
+}

@@ -259,19 +259,21 @@ func (p *Provider) Check() error {
 	problem := func(format string, args ...any) { errs = append(errs, p.errorf(format, args...)) }
 
 	discoverable := p.Issuer != "" || p.WellKnown != ""
+	// Without discovery OpenID Connect lacks the issuer, whose metadata names the endpoints.
+	given := !discoverable && !p.OIDC
 	for _, e := range []struct {
 		name, url string
 		needed    bool
 	}{
 		{"Issuer", p.Issuer, p.OIDC && p.WellKnown == ""},
 		{"WellKnown", p.WellKnown, false},
-		{"Authorization.URL", p.Authorization.URL, !discoverable},
-		{"Token.URL", p.Token.URL, !discoverable},
-		{"UserInfo.URL", p.UserInfo.URL, !discoverable && p.usesUserInfo()},
+		{"Authorization.URL", p.Authorization.URL, given},
+		{"Token.URL", p.Token.URL, given},
+		{"UserInfo.URL", p.UserInfo.URL, given && p.usesUserInfo()},
 		{"JWKS", p.JWKS, false},
 		{"EndSession.URL", p.EndSessionEndpoint.URL, false},
 		{"Revocation.URL", p.Revocation.URL, false},
-		{"PushedAuthorization.URL", p.PushedAuthorization.URL, p.Push == oauth.PushAlways && !discoverable},
+		{"PushedAuthorization.URL", p.PushedAuthorization.URL, p.Push == oauth.PushAlways && given},
 	} {
 		if e.url == "" {
 			switch issuer := variable(p.ID, p.Env, "ISSUER"); {
