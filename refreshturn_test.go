@@ -582,7 +582,7 @@ func TestTheAccountOfAUserIsFound(t *testing.T) {
 // RPX-77
 func TestAStoreWithoutLeasesIsInTheLogOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := refreshSite(t, withoutLeases{memstore.New()})
+		s := refreshSite(t, withoutLeases{memstore.New()}, func(s *site) { s.TrustHost = true }) // as behind a proxy
 		a := s.account()
 		for range 3 {
 			time.Sleep(time.Hour)

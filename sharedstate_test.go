@@ -134,15 +134,19 @@ func TestASharedStateWithoutKeysLeavesTheProcessToDecide(t *testing.T) {
 
 func TestNewSaysWhatEachProcessDecidesAlone(t *testing.T) {
 	const notice = "pintle: there is no shared state"
+	public := func(s *site) { s.URL = "https://app.example.com" }
 	for name, tt := range map[string]struct {
 		change func(*site)
 		want   string // what is decided, or "" if nothing is
 	}{
-		"sessions in tokens":                 {func(*site) {}, `"decides":"responses of providers"`},
-		"a store without shared state":       {func(s *site) { s.Store = withoutLeases{memstore.New()} }, `"decides":"responses of providers, exchanges of refresh tokens"`},
-		"a shared state":                     {func(s *site) { s.SharedState = new(memstore.SharedState) }, ""},
-		"a store in the memory of a process": {func(s *site) { s.Store = memstore.New() }, ""},
-		"passwords alone":                    {func(s *site) { s.Providers = s.Providers[1:] }, ""},
+		"sessions in tokens":                 {public, `"decides":"responses of providers"`},
+		"a proxy whose headers are trusted":  {func(s *site) { s.TrustHost = true }, `"decides":"responses of providers"`},
+		"a store without shared state":       {func(s *site) { public(s); s.Store = withoutLeases{memstore.New()} }, `"decides":"responses of providers, exchanges of refresh tokens"`},
+		"a shared state":                     {func(s *site) { public(s); s.SharedState = new(memstore.SharedState) }, ""},
+		"a store in the memory of a process": {func(s *site) { public(s); s.Store = memstore.New() }, ""},
+		"passwords alone":                    {func(s *site) { public(s); s.Providers = s.Providers[1:] }, ""},
+		"a site on this machine":             {func(*site) {}, ""},
+		"with its address":                   {func(s *site) { s.URL = "http://localhost:3000" }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := newSite(t, tt.change).log.String()

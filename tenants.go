@@ -222,9 +222,9 @@ func (s *settings) announce(ctx context.Context) {
 }
 
 // announceAlone tells the operator what each process decides alone, unless there is one
-// process by its store.
+// process by its store, or the site is on this machine: a program in development.
 func (s *settings) announceAlone(ctx context.Context) {
-	if s.shared != nil || s.records != nil && s.records.can.InMemory {
+	if s.shared != nil || s.records != nil && s.records.can.InMemory || s.isLocal() {
 		return
 	}
 	var decides []string
@@ -239,8 +239,17 @@ func (s *settings) announceAlone(ctx context.Context) {
 		decides = append(decides, limitsOfAttempts)
 	}
 	if len(decides) > 0 {
-		s.log.LogAttrs(ctx, slog.LevelInfo, "pintle: there is no shared state, so each process decides alone what it accepts once, and counts alone",
+		s.log.LogAttrs(ctx, slog.LevelInfo, "pintle: there is no shared state: if several processes serve the site, each decides alone what it accepts once, and counts alone",
 			slog.String("code", "NoSharedState"), slog.String("decides", strings.Join(decides, ", ")),
-			slog.String("fix", "with several processes set Config.SharedState, or use a Config.Store that has one"))
+			slog.String("fix", "none is needed for one process; for several set Config.SharedState, or use a Config.Store that has one"))
 	}
+}
+
+// isLocal reports whether only browsers on this machine can use the site.
+func (s *settings) isLocal() bool {
+	if s.URL == "" {
+		return !s.TrustHost
+	}
+	site, err := origin.Parse(s.URL)
+	return err == nil && site.Loopback()
 }
