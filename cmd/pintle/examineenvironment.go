@@ -122,7 +122,7 @@ func (e environment) examineProviders(ctx context.Context, r *report) {
 			r.note("%s is no provider of the catalogue: its id is taken for %s", name, id)
 		}
 		if known && e.get("AUTH_"+name+"_SECRET") == "" {
-			r.note("AUTH_%s_SECRET is not set, which is right only for a client without a secret or with another way to authenticate", name)
+			r.note("AUTH_%s_SECRET is not set: the application does not start with that provider, unless it sets the client secret itself or its client has none", name)
 		}
 	}
 	e.examineLoneSecrets(r, entries)
