@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 )
@@ -53,22 +54,60 @@ func TestNoRecordHasASecretOfALinkAKeyOrAFile(t *testing.T) {
 			keep("token of the "+secrets[text], parsed.Query().Get("token"))
 		}
 	}
+	s.recordsNone(secrets, "op_invited", "op_reset_sent", "sign_up", "password_reset", "device_remembered", "exported", "address_change_done",
+		"address_change_undone")
+}
+
+// AT-94, AC-12: the code that is mailed in place of a second factor, recovery codes, and
+// what a picture has, which may be where it was taken.
+func TestNoRecordHasASecretOfAMailedSecondFactorOrAPicture(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		secrets := map[string]string{}
+		keep := func(what, secret string) string { secrets[secret] = what; return secret }
+		p := &pictureStore{link: keep("address of a picture", "/pictures/canary-address")}
+		s, u := withMailedCode(t, tokens, p.configure)
+		b := s.half()
+		code := keep("mailed code", b.mailsACode())
+		keep("mailed code without the space", strings.ReplaceAll(code, " ", ""))
+		b.post(secondFactor, "method", "mail", "code", keep("wrong code", "1357 9135")).want(http.StatusUnprocessableEntity)
+		b.get(secondFactor+"?method=mail").post(secondFactor, "method", "mail", "code", code).isSignedInAs(ada)
+		b.get("/auth/account/profile")
+		b.uploads(picturePath, append(drawn(t, "image/png", 1, 1), keep("picture", "canary of the camera")...)).isAt("/auth/account/profile").want(http.StatusOK)
+		b.uploads(picturePath, []byte(keep("file that is no picture", "canary of a document"))).want(http.StatusUnprocessableEntity)
+		p.err = &pintle.Error{Code: pintle.CodeAccessDenied}
+		b.uploads(picturePath, drawn(t, "image/png", 1, 1)).want(http.StatusForbidden)
+		made := s.fresh(u).post(recoveryPage, "new", "1")
+		codes := made.codes()
+		for _, code := range codes {
+			keep("recovery code", code)
+		}
+		made.post(recoveryPage, "saved", "1").want(http.StatusOK)
+		s.half().post(secondFactor, "method", "recovery", "code", codes[0]).isSignedInAs(ada)
+		s.recordsNone(secrets, "sign_in", "second_factor_failed", "profile_changed", "recovery_made", "recovery_used")
+	})
+}
+
+// recordsNone checks that no secret is in a record or its line of the log, and that there are events of
+// the kinds.
+func (s *site) recordsNone(secrets map[string]string, kinds ...string) {
+	s.t.Helper()
 	var records strings.Builder
-	kinds := map[string]bool{}
+	caused := map[string]bool{}
 	for _, e := range s.everything(accountstore.ActivityQuery{}) {
-		text, _ := json.Marshal(e)
+		text, err := json.Marshal(e)
+		s.done(err)
 		records.Write(append(text, '\n'))
-		kinds[e.Kind] = true
+		caused[e.Kind] = true
 	}
 	records.WriteString(strings.Join(s.logOfActivity(), ""))
-	for _, kind := range []string{"op_invited", "op_reset_sent", "sign_up", "password_reset", "device_remembered", "exported", "address_change_done", "address_change_undone"} {
-		if !kinds[kind] {
-			t.Errorf("the test has caused no %s", kind)
+	for _, kind := range kinds {
+		if !caused[kind] {
+			s.t.Errorf("the test has caused no %s", kind)
 		}
 	}
 	for secret, what := range secrets {
 		if len(secret) >= 6 && strings.Contains(records.String(), secret) {
-			t.Errorf("the %s %q is in the records:\n%s", what, secret, records.String())
+			s.t.Errorf("the %s %q is in the records:\n%s", what, secret, records.String())
 		}
 	}
 }
