@@ -266,8 +266,9 @@ type tour struct {
 	// look is what the test wants to know of each page; what names its state.
 	look func(v *tour, what string)
 
-	// shown are the names of the pages it has been at.
+	// shown are the names of the pages it has been at; at is that of the one where it is.
 	shown map[string]bool
+	at    string
 }
 
 // newTab opens a tab with an empty profile.
@@ -302,7 +303,7 @@ func (v *tour) is(name, what string) {
 	if name != strings.TrimPrefix(class, "account account-") {
 		v.t.Fatalf("%s: the page at %s is %q, want %q; it shows:\n%s", what, v.address(), class, name, v.text())
 	}
-	v.shown[name] = true
+	v.shown[name], v.at = true, name
 	v.look(v, what)
 }
 
@@ -963,7 +964,13 @@ func tourAll(t *testing.T, texts pages.Texts, look func(v *tour, what string)) {
 	}
 }
 
-// AT-83, AT-85: axe finds no barrier on the pages of accounts, in any state. Caches keep none.
+// AT-83, AT-85: axe finds no barrier on the pages of accounts, in any state, and each looks as
+// its picture. Caches keep none.
 func TestNoPageOfAnAccountHasABarrier(t *testing.T) {
-	tourAll(t, pages.Texts{}, func(v *tour, what string) { v.hasNoBarrier(what) })
+	looks := album{folder: "account"}
+	tourAll(t, pages.Texts{}, func(v *tour, what string) {
+		looks.keep(v.browserUser, v.at+", "+what)
+		v.hasNoBarrier(what)
+	})
+	looks.looksAsItDid(t)
 }

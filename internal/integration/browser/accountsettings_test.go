@@ -303,8 +303,8 @@ func (v *tour) heard() string {
 	return all.String()
 }
 
-// AT-85: what a screen reader has of each page. Pictures differ from machine to machine with
-// its fonts; the tree does not.
+// AT-85: what a screen reader has of each page. The words are held here, and the looks by the
+// pictures of an album.
 func TestPagesOfTheAccountAreHeardAsTheyWere(t *testing.T) {
 	v, _ := inSettings(t, pages.Texts{})
 	v.emulate(1280, "light")

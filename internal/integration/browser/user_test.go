@@ -191,6 +191,12 @@ func (v *browserUser) session(site string) map[string]any {
 func (v *browserUser) emulate(width int64, scheme string) {
 	v.t.Helper()
 	v.do("resize the window", chromedp.EmulateViewport(width, 800))
+	v.prefers(scheme)
+}
+
+// prefers sets the colour scheme of the user.
+func (v *browserUser) prefers(scheme string) {
+	v.t.Helper()
 	setting(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme},
