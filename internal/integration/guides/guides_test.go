@@ -38,8 +38,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// base is the path of the site on its host, as where a host serves several projects. A link
+// that works there works at the root of a host, too; a link that leaves out the base works at
+// the root alone.
+const base = "/guides/"
+
 var build = sync.OnceValue(func() error {
-	out, err := exec.Command("node_modules/.bin/vitepress", "build", "--outDir", directory).CombinedOutput()
+	cmd := exec.Command("node_modules/.bin/vitepress", "build", "--outDir", directory)
+	cmd.Env = append(os.Environ(), "GUIDES_BASE="+base)
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: scripts/setup installs what it needs\n%s", err, out)
 	}
@@ -95,7 +102,7 @@ func TestEachGuideIsAPageAndInTheMapOfTheReadme(t *testing.T) {
 		if !strings.Contains(string(readme), "](docs/"+name+".md") {
 			t.Errorf("the map of the README does not lead to %s", document)
 		}
-		if !strings.Contains(string(menu), `"/`+name+`.html`) {
+		if !strings.Contains(string(menu), `"`+base+name+`.html`) {
 			t.Errorf("the menu of the site does not lead to %s", document)
 		}
 	}
@@ -113,12 +120,14 @@ func TestEachLinkOfTheSiteLeadsSomewhere(t *testing.T) {
 
 func TestTheCheckFindsBrokenLinks(t *testing.T) {
 	for name, page := range map[string]string{
-		"a page that does not exist":     `<a href="/b.html">b</a>`,
+		"a page that does not exist":     `<a href="/guides/b.html">b</a>`,
 		"an anchor that does not exist":  `<a class="x" href="./a.html#there">there</a>`,
+		"a page outside of the site":     `<a href="/a.html">a</a>`,
 		"an anchor of the page":          `<a href="#there">there</a>`,
 		"a document instead of its page": `<a href="a.md">a</a>`,
 		"a script of another host":       `<script src="https://cdn.example/x.js"></script>`,
 		"a style of another host":        `<link rel="stylesheet" href="//cdn.example/x.css">`,
+		"a dark picture that is missing": `<source media="(prefers-color-scheme: dark)" srcset="/guides/dark.png">`,
 		"a picture of another host":      `<img alt="" src="https://cdn.example/x.png">`,
 	} {
 		if problems, _ := brokenLinks(map[string]string{"a.html": page}); len(problems) != 1 {
@@ -128,19 +137,19 @@ func TestTheCheckFindsBrokenLinks(t *testing.T) {
 	if problems, _ := brokenLinks(map[string]string{"a.css": `@font-face { src: url(https://cdn.example/x.woff2) }`}); len(problems) != 1 {
 		t.Errorf("a font of another host: the check finds %q", problems)
 	}
-	fine := map[string]string{"a.html": `<a href="https://example.com">e</a> <a href="#x">x</a> <p id="x"></p> <a href="/a.html#x">a</a>`, "a.css": "p { color: red }"}
+	fine := map[string]string{"a.html": `<a href="https://example.com">e</a> <a href="#x">x</a> <p id="x"></p> <a href="/guides/a.html#x">a</a>`, "a.css": "p { color: red }"}
 	if problems, links := brokenLinks(fine); len(problems) != 0 || links != 2 {
 		t.Errorf("the check finds %q among %d links", problems, links)
 	}
 }
 
 var (
-	element    = regexp.MustCompile(`<(\w+)\b[^>]*?\s(?:href|src)="([^"]*)"[^>]*>`)
+	element    = regexp.MustCompile(`<(\w+)\b[^>]*?\s(?:href|src|srcset)="([^"]*)"[^>]*>`)
 	identifier = regexp.MustCompile(`\sid="([^"]*)"`)
 	styleURL   = regexp.MustCompile(`(?:@import|url\()\s*["']?((?:https?:)?//[^"')\s]+)`)
 )
 
-// brokenLinks follows the links within a site, and finds what a page loads from other hosts.
+// brokenLinks follows the links within a site at base, and finds what a page loads from other hosts.
 func brokenLinks(site map[string]string) (problems []string, links int) {
 	anchors := map[string][]string{}
 	for name, text := range site {
@@ -178,7 +187,12 @@ func brokenLinks(site map[string]string) (problems []string, links int) {
 			if target.Path != "" {
 				file = strings.TrimPrefix(path.Join("/", path.Dir(name), target.Path), "/")
 				if strings.HasPrefix(target.Path, "/") {
-					file = strings.TrimPrefix(path.Clean(target.Path), "/")
+					within, below := strings.CutPrefix(target.Path, base)
+					if !below {
+						problems = append(problems, fmt.Sprintf("%s links to %s, which is outside of the site at %s", name, target, base))
+						continue
+					}
+					file = strings.TrimPrefix(path.Clean("/"+within), "/")
 				}
 				if file == "" || strings.HasSuffix(target.Path, "/") {
 					file = path.Join(file, "index.html")

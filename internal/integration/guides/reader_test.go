@@ -32,7 +32,7 @@ type reader struct {
 func newReader(t *testing.T) *reader {
 	t.Helper()
 	site := builtSite(t)
-	server := httptest.NewServer(http.FileServerFS(site))
+	server := httptest.NewServer(http.StripPrefix(strings.TrimSuffix(base, "/"), http.FileServerFS(site)))
 	t.Cleanup(server.Close)
 
 	// Requests to any other host go to a proxy, which notes them.
@@ -56,7 +56,7 @@ func newReader(t *testing.T) *reader {
 			}
 		}
 	})
-	return &reader{t, ctx, server.URL}
+	return &reader{t, ctx, server.URL + strings.TrimSuffix(base, "/")}
 }
 
 func (r *reader) do(what string, steps ...chromedp.Action[chromedp.Void]) {
@@ -151,7 +151,7 @@ func (r reader) searches(t *testing.T) {
 				r.waitFor("no results", results+`.length === 0`)
 			}
 		}
-		r.waitFor(guide+" among the first results for "+words, results+`.slice(0, 5).some(a => new URL(a.href).pathname === "`+guide+`")`)
+		r.waitFor(guide+" among the first results for "+words, results+`.slice(0, 5).some(a => new URL(a.href).pathname === "`+strings.TrimSuffix(base, "/")+guide+`")`)
 	}
 }
 
