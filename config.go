@@ -272,13 +272,15 @@ type Accounts interface {
 	// browser says. [Auth.CSRFToken] returns the token for a form, and [Auth.Texts] the
 	// words. The path is plain: a name in it has no escapes.
 	//
-	// A handler with the method MaxUpload(page string) int64 also gets multipart forms, with
-	// files and the field csrfToken. MaxUpload returns the size limit of the form that is
-	// posted to a page, such as "picture", in bytes. Zero means that the page accepts none.
-	// It is called before the form token is checked. Larger requests are answered with
-	// status 413, and are not read if they declare their length. The method HasPage(page
-	// string) bool reports which pages there are, so that [ObservedRoute] has their names. A
-	// handler that wraps another one passes MaxUpload and HasPage on.
+	// The handler may have two methods more. One that wraps another handler passes them on.
+	//
+	//   - MaxUpload(page string) int64 returns the size limit of a multipart form that is posted
+	//     to a page, such as "picture", in bytes. Zero means that the page accepts none, as all
+	//     pages of a handler without the method. The form has the field csrfToken, and
+	//     MaxUpload is called before the token is checked. Larger requests are answered with
+	//     status 413, and are not read if they declare their length.
+	//   - HasPage(page string) bool reports whether there is a page. Then [ObservedRoute] has
+	//     its name; otherwise it has "{page}" for all of them.
 	//
 	// The response has the headers Cache-Control, Vary, Cross-Origin-Resource-Policy and
 	// X-Content-Type-Options already, and the cookie of a new form token. A nil handler

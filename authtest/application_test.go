@@ -35,20 +35,17 @@ func mayPass(r *http.Request, s *pintle.Session) (pintle.Access, error) {
 	return pintle.Access{Allowed: s != nil && (r.URL.Path != "/admin" || s.User.Email == "root@example.com")}, nil
 }
 
-// newApp is the application: a page for members and one for administrators.
-func newApp(auth *pintle.Auth) http.Handler {
-	greet := func(w http.ResponseWriter, r *http.Request) {
-		user := pintle.SessionFrom(r.Context()).User
-		fmt.Fprintf(w, "Hello, %s", cmp.Or(user.Name, user.Email))
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/auth/", auth)
-	mux.Handle("GET /account", auth.Require(http.HandlerFunc(greet)))
-	mux.Handle("GET /admin", auth.Require(http.HandlerFunc(greet)))
-	return auth.Load(mux)
+// account is a page for members.
+func account(w http.ResponseWriter, r *http.Request) {
+	user := pintle.SessionFrom(r.Context()).User
+	fmt.Fprintf(w, "Hello, %s", cmp.Or(user.Name, user.Email))
 }
 
-// mustAuth makes the application's Auth, or ends the test.
+// admin is a page for the administrator.
+func admin(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "The users") }
+
+// mustAuth makes the application's Auth, or ends the test. newApp returns the handler
+// that the application has in production.
 func mustAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
 	t.Helper()
 	auth, err := pintle.New(cfg)
@@ -56,6 +53,14 @@ func mustAuth(t *testing.T, cfg pintle.Config) *pintle.Auth {
 		t.Fatal(err)
 	}
 	return auth
+}
+
+func newApp(auth *pintle.Auth) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/auth/", auth)
+	mux.Handle("/account", auth.Require(http.HandlerFunc(account))) // account and admin are handlers of the application
+	mux.Handle("/admin", auth.Require(http.HandlerFunc(admin)))
+	return auth.Load(mux)
 }
 
 func TestMembersAreGreeted(t *testing.T) {
@@ -73,9 +78,10 @@ func TestMembersAreGreeted(t *testing.T) {
 
 func TestOnlyRootIsAnAdministrator(t *testing.T) {
 	auth := mustAuth(t, config(memstore.New(), provider.GitHub(provider.Options{ClientID: "id", ClientSecret: "secret"})))
-	srv := httptest.NewServer(newApp(auth))
-	defer srv.Close()
+	app := newApp(auth)
 
+	srv := httptest.NewServer(app)
+	defer srv.Close()
 	for user, want := range map[*pintle.User]int{
 		{Email: "root@example.com"}: http.StatusOK,
 		{Email: "kim@example.com"}:  http.StatusForbidden,
