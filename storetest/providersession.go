@@ -405,6 +405,7 @@ var providerSessionChecks = []check{
 		t.providers()
 		kept, ended, moved := t.signedIn(), t.signedIn(), t.signedIn()
 		k, e, m := newRecord(kept), newRecord(ended), newRecord(moved)
+		until := later().Add(time.Hour)
 		for _, fails := range []bool{true, false} {
 			if fails {
 				t.put(e)
@@ -419,7 +420,7 @@ var providerSessionChecks = []check{
 				in.records(k.Session, k)
 				in.endedBy(e.Sid, providersession.Key{}, future(), e)
 				in.noSession(ended)
-				t.ok("Move", tx.ProviderSessions().Move(t.ctx, m.Session, later().Add(time.Hour)))
+				t.ok("Move", tx.ProviderSessions().Move(t.ctx, m.Session, until))
 				if fails {
 					return errChanged
 				}
@@ -437,7 +438,7 @@ var providerSessionChecks = []check{
 				continue
 			}
 			t.ok("InTx", err)
-			m.Expires = later().Add(time.Hour)
+			m.Expires = until
 			t.records(k.Session, k)
 			t.noSession(ended)
 			t.records(e.Session)
