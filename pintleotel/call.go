@@ -70,7 +70,7 @@ func (o *operation) done(err error) {
 
 func (o *operation) end(ctx context.Context) {
 	switch o.outcome {
-	case "ok", "not_found", "conflict", "canceled": // results, and clients that have left
+	case "ok", "not_found", "conflict", "rolled_back", "canceled": // results, and clients that have left
 	default:
 		o.span.SetStatus(codes.Error, "")
 		o.span.SetAttributes(semconv.ErrorTypeKey.String(o.outcome))

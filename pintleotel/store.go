@@ -2,6 +2,7 @@ package pintleotel
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -25,10 +26,21 @@ type store struct {
 
 func (w store) calls() caller { return caller{w.t, w.tx} }
 
+// InTx has the outcome "rolled_back" if f fails: a sign-in that is refused ends its transaction
+// so, and clients cause such sign-ins at will. A call in the transaction that fails has its own
+// span.
 func (w store) InTx(ctx context.Context, f func(pintle.Store) error) error {
-	return w.calls().do(ctx, "Store.InTx", func(ctx context.Context) error {
-		return w.Store.InTx(ctx, func(tx pintle.Store) error { return f(store{tx, w.t, trace.SpanFromContext(ctx)}) })
+	ctx, o := w.calls().begin(ctx, "Store.InTx")
+	defer o.end(ctx)
+	var failed error
+	err := w.Store.InTx(ctx, func(tx pintle.Store) error {
+		failed = f(store{tx, w.t, trace.SpanFromContext(ctx)})
+		return failed
 	})
+	if o.done(err); failed != nil && errors.Is(err, failed) {
+		o.outcome = "rolled_back"
+	}
+	return err
 }
 
 func (w store) AccountStore() accountstore.Store {

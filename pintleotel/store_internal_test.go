@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -195,6 +196,48 @@ func TestACallInATransactionIsPartOfIt(t *testing.T) {
 			t.Errorf("%s is not below the transaction", call.Name())
 		}
 	}
+}
+
+// A client that is refused at each sign-in would otherwise cause an alert about the store.
+func TestATransactionThatItsCallerEndsIsNoFaultOfTheStore(t *testing.T) {
+	refused, away := errors.New("refused"), errors.New("no answer")
+	for _, tt := range []struct {
+		what    string
+		of      pintle.Store
+		f       func(pintle.Store) error
+		outcome string
+		fault   bool
+	}{
+		{"the caller commits", memstore.New(), func(pintle.Store) error { return nil }, "ok", false},
+		{"the caller returns an error", memstore.New(), func(pintle.Store) error { return refused }, "rolled_back", false},
+		{"the store does not begin", brokenTx{begin: away}, func(pintle.Store) error { return nil }, "fault", true},
+		{"the store does not commit", brokenTx{end: away}, func(pintle.Store) error { return nil }, "fault", true},
+		{"the store does not roll back", brokenTx{end: away}, func(pintle.Store) error { return refused }, "fault", true},
+	} {
+		tel, spans := recorded()
+		_ = tel.store(tt.of).InTx(t.Context(), tt.f)
+		ended := spans.Ended()
+		if got := attributesOf(ended[len(ended)-1])["pintle.outcome"]; got != tt.outcome {
+			t.Errorf("%s: the outcome is %s, want %s", tt.what, got, tt.outcome)
+		}
+		if fault := ended[len(ended)-1].Status().Code == codes.Error; fault != tt.fault {
+			t.Errorf("%s: the span is an error: %t", tt.what, fault)
+		}
+	}
+}
+
+// brokenTx is a store whose transactions do not begin, or do not end.
+type brokenTx struct {
+	usersOnly
+	begin, end error
+}
+
+func (b brokenTx) InTx(_ context.Context, f func(pintle.Store) error) error {
+	if b.begin != nil {
+		return b.begin
+	}
+	_ = f(b)
+	return b.end
 }
 
 func TestTheOutcomeOfACallIsAWord(t *testing.T) {
