@@ -72,13 +72,16 @@ type Job struct {
 	// Nil means [slog.Default].
 	Logger *slog.Logger
 
-	// leases has the leases of parts with a time of their own; it may be nil.
+	// leases has the leases of parts with Every, and may be nil. Tenants may share it, and
+	// have stores of their own.
 	leases sharedstate.Store
+	tenant string
 }
 
 // A Part is what one call sweeps.
 type Part struct {
-	// Name tells the part in records and errors, such as "store".
+	// Name tells the part in records and errors, such as "store". It distinguishes a part
+	// with Every from others of the tenant, in all processes that share a state.
 	Name string
 
 	// Sweep removes at most limit rows that have expired before a time, and returns how many
@@ -87,8 +90,9 @@ type Part struct {
 	Sweep func(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// Every is the least time between two rounds of [Job.Run] that sweep the part. Zero means
-	// that each does. A part that has failed is swept in the next round. If the configuration
-	// has a shared state, the time is that between rounds of all processes together.
+	// that each round does. If the configuration of [New] has a shared state, one process sweeps
+	// the part in that time. A part that has failed is swept in the next round; if the process
+	// dies while it sweeps, the part waits for the rest of the time.
 	Every time.Duration
 }
 
@@ -105,12 +109,13 @@ type Progress struct {
 }
 
 // New returns the job for a configuration: its Store, SharedState and Session.Revocation, as far
-// as their rows do not expire by themselves. A redisstore is swept once a week, of what package
-// account has of users whom Auth.js has deleted: by one of the processes that share it. Other stores are further [Job.Parts].
+// as their rows do not expire by themselves. What package account has in a redisstore of users
+// whom Auth.js has deleted is removed once a week, by one of the processes of a tenant. Add
+// stores that the configuration does not name to [Job.Parts].
 //
 // The job of a site whose data all expires by itself has no parts, and does nothing.
 func New(cfg pintle.Config) *Job {
-	job := &Job{Logger: cfg.Logger, leases: leases(cfg)}
+	job := &Job{Logger: cfg.Logger, leases: leases(cfg), tenant: cfg.Tenant}
 	if s := cfg.Store; s != nil && !isNil(s) {
 		if s.Features().Sweep {
 			job.add("store", s)
@@ -189,10 +194,10 @@ func (j *Job) Run(ctx context.Context) {
 	}
 	swept := map[int]time.Time{}
 	for {
-		var due []Part
-		var places []int // of the due parts, among all
 		var owner sharedstate.Owner
 		_, _ = rand.Read(owner[:]) // never fails
+		var due []Part
+		var places []int // of the due parts, among all
 		for i, p := range j.Parts {
 			if at, ok := swept[i]; (!ok || time.Since(at) >= p.Every) && j.takes(ctx, p, owner) {
 				due, places, swept[i] = append(due, p), append(places, i), time.Now()
@@ -228,7 +233,7 @@ func (j *Job) takes(ctx context.Context, p Part, owner sharedstate.Owner) bool {
 	if p.Every <= 0 || j.leases == nil {
 		return true
 	}
-	held, err := j.leases.Lease(ctx, p.lease(), owner, p.Every)
+	held, err := j.leases.Lease(ctx, j.lease(p), owner, p.Every)
 	return held || err != nil
 }
 
@@ -239,11 +244,13 @@ func (j *Job) gives(ctx context.Context, p Part, owner sharedstate.Owner) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
-	_ = j.leases.Release(ctx, p.lease(), owner) // otherwise the lease ends by its time
+	_ = j.leases.Release(ctx, j.lease(p), owner) // otherwise the lease ends by its time
 }
 
-// lease is the key of the lease of a part.
-func (p Part) lease() sharedstate.Key { return sha256.Sum256([]byte("pintle sweep " + p.Name)) }
+// lease is the key of the lease of a part. The quotes keep the names of a tenant and a part apart.
+func (j *Job) lease(p Part) sharedstate.Key {
+	return sha256.Sum256(fmt.Appendf(nil, "pintle sweep %q %q", j.tenant, p.Name))
+}
 
 // A round is one pass over parts.
 type round struct {

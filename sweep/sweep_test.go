@@ -320,6 +320,26 @@ func TestOneProcessSweepsWeekly(t *testing.T) {
 	}
 }
 
+// Tenants with one shared state have stores of their own, and each is swept.
+func TestTheStoreOfEachTenantIsSweptWeekly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var stores []*expiring
+		state := &memstore.SharedState{}
+		for _, tenant := range []string{"a", "b"} {
+			stores = append(stores, &expiring{})
+			go sweep.New(pintle.Config{Tenant: tenant, Store: stores[len(stores)-1], SharedState: state}).Run(ctx)
+		}
+		time.Sleep(2 * time.Minute)
+		for i, store := range stores {
+			if n := store.gone.rounds(); n != 1 {
+				t.Errorf("the store of tenant %d was swept %d times, want once", i, n)
+			}
+		}
+	})
+}
+
 // A shared state that does not answer is no reason to leave rows.
 func TestAPartIsSweptWithoutALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
