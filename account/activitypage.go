@@ -1,13 +1,10 @@
 package account
 
 import (
-	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/internal/page"
@@ -36,59 +33,48 @@ func ownEvent(e *accountstore.Event) *accountstore.Event {
 	return &c
 }
 
-// activityPage returns a page of what show makes of the events of a query.
-func (a *Accounts) activityPage(
-	ctx context.Context, by string, q accountstore.ActivityQuery, show func(*accountstore.Event) *accountstore.Event,
-) (events []*accountstore.Event, next string, err error) {
-	of := a.boxes.listOf("activity of "+by, []string{q.UserID, q.Actor, q.Kind, q.Outcome, milli(q.Since), milli(q.Until)})
-	if q.After, err = a.boxes.openPlace(q.After, of); err != nil {
+// userActivity returns a page of the events that a user sees. The store has others between them:
+// it is read until the page is full, and then up to the next event that the user sees, so that no
+// page is empty.
+func (v *visit) userActivity(userID, after string) (events []*accountstore.Event, next string, err error) {
+	of := v.boxes.listOf("activity of user", userID)
+	q := accountstore.ActivityQuery{UserID: userID}
+	if q.After, err = v.boxes.openPlace(after, of); err != nil {
 		return nil, "", err
 	}
-	limit := q.Limit
-	for {
-		q.Limit = limit - len(events)
-		read, after, err := a.rows.Activity(ctx, q)
-		if err != nil {
+	for len(events) < activityPage {
+		var read []*accountstore.Event
+		q.Limit = activityPage - len(events)
+		if read, q.After, err = v.rows.Activity(v.ctx, q); err != nil {
 			return nil, "", err
 		}
 		for _, e := range read {
-			if shown := show(e); shown != nil {
-				events = append(events, shown)
+			if own := ownEvent(e); own != nil {
+				events = append(events, own)
 			}
 		}
-		q.After = after
-		if len(events) == limit || after == "" {
-			break
+		if q.After == "" {
+			return events, "", nil
 		}
 	}
-	if next, err = a.boxes.sealPlace(q.After, of); err != nil {
+	if next, err = v.boxes.sealPlace(q.After, of); err != nil {
 		return nil, "", err
 	}
-	for q.Limit = limit; q.After != ""; { // what is left may be hidden: no page is empty
-		read, after, err := a.rows.Activity(ctx, q)
+	q.Limit = activityPage
+	for e, err := range accountstore.AllEvents(v.ctx, v.rows, q) {
 		if err != nil {
 			return nil, "", err
 		}
-		if slices.ContainsFunc(read, func(e *accountstore.Event) bool { return show(e) != nil }) {
+		if ownEvent(e) != nil {
 			return events, next, nil
 		}
-		q.After = after
 	}
 	return events, "", nil
 }
 
-func milli(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return strconv.FormatInt(t.UnixMilli(), 10)
-}
-
 // showActivity is the page of what has happened to the account of the session's user.
 func (v *visit) showActivity() (*view, error) {
-	id := v.session.User.ID
-	q := accountstore.ActivityQuery{UserID: id, After: v.r.URL.Query().Get("cursor"), Limit: activityPage}
-	events, next, err := v.activityPage(v.ctx, "user", q, ownEvent)
+	events, next, err := v.userActivity(v.session.User.ID, v.r.URL.Query().Get("cursor"))
 	if errors.Is(err, ErrCursor) {
 		p := problemOf("invalid")
 		p.status = http.StatusBadRequest

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -173,11 +174,23 @@ func (o *Operators) Activity(ctx context.Context, q accountstore.ActivityQuery) 
 		q.Limit = usualPage
 	}
 	q.Limit = min(q.Limit, maxPage)
-	page, next, err = o.a.activityPage(ctx, "operator", q, func(e *accountstore.Event) *accountstore.Event { return e })
-	if err != nil {
+	of := o.a.boxes.listOf("activity of operator", []string{q.UserID, q.Actor, q.Kind, q.Outcome, milli(q.Since), milli(q.Until)})
+	if q.After, err = o.a.boxes.openPlace(q.After, of); err != nil {
 		return nil, "", fmt.Errorf("account: Activity: %w", err)
 	}
-	return page, next, nil
+	if page, next, err = o.a.rows.Activity(ctx, q); err != nil {
+		return nil, "", err
+	}
+	next, err = o.a.boxes.sealPlace(next, of)
+	return page, next, err
+}
+
+// milli is a time of a query, which has the same text in every time zone.
+func milli(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.UnixMilli(), 10)
 }
 
 // User returns one user, with what is kept of them.
