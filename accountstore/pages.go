@@ -3,24 +3,32 @@ package accountstore
 import (
 	"context"
 	"iter"
+	"time"
 )
 
 // allLimit is how many rows of a list are read at a time if the query has no Limit.
 const allLimit = 200
 
 // AllUsers yields the users whom a query selects, from q.After on, in the order of [Store.Users].
-// It reads q.Limit at a time, and 200 with a Limit of 0 or less. An error is the last that it
-// yields, with a nil user.
+// It reads q.Limit at a time, and 200 with a Limit of 0 or less. A zero At is the time of the call.
+// After an error, which comes with a nil user, it yields nothing more.
 func AllUsers(ctx context.Context, s Store, q UserQuery) iter.Seq2[*User, error] {
+	if q.At.IsZero() {
+		q.At = time.Now()
+	}
 	return all(q.Limit, q.After, func(limit int, after string) ([]*User, string, error) {
+		q := q // the sequence may be read by several goroutines
 		q.Limit, q.After = limit, after
 		return s.Users(ctx, q)
 	})
 }
 
-// AllEvents yields the events that a query selects, as [AllUsers] does users.
+// AllEvents yields the events that a query selects, from q.After on, the newest first. It reads
+// q.Limit at a time, and 200 with a Limit of 0 or less. After an error, which comes with a nil
+// event, it yields nothing more.
 func AllEvents(ctx context.Context, l Log, q ActivityQuery) iter.Seq2[*Event, error] {
 	return all(q.Limit, q.After, func(limit int, after string) ([]*Event, string, error) {
+		q := q // the sequence may be read by several goroutines
 		q.Limit, q.After = limit, after
 		return l.Activity(ctx, q)
 	})

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/store/memstore"
 )
@@ -35,6 +37,75 @@ func TestAllEventsOfAQueryAreReadInPages(t *testing.T) {
 		}
 		if limit <= 0 && !slices.Equal(log.limits, []int{200, 200}) {
 			t.Errorf("with the limit %d the pages have %v", limit, log.limits)
+		}
+	}
+}
+
+func TestAListOfAllRowsContinuesAfterAPage(t *testing.T) {
+	store := memstore.New()
+	rows := store.AccountStore()
+	for i := range 5 {
+		at := time.Now().Add(time.Duration(-i) * time.Second)
+		err := rows.Record(t.Context(), &accountstore.Event{ID: strconv.Itoa(i), At: at, Kind: "sign_in", Outcome: "ok", Expires: at.Add(time.Hour)})
+		if _, failed := store.CreateUser(t.Context(), &pintle.User{ID: strconv.Itoa(i)}); err != nil || failed != nil {
+			t.Fatal(err, failed)
+		}
+	}
+	events, next, err := rows.Activity(t.Context(), accountstore.ActivityQuery{Limit: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	users, nextUser, err := rows.Users(t.Context(), accountstore.UserQuery{Limit: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range accountstore.AllEvents(t.Context(), rows, accountstore.ActivityQuery{After: next}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events = append(events, e); e.ID != strconv.Itoa(len(events)-1) {
+			t.Errorf("the event %d is %s", len(events)-1, e.ID)
+		}
+	}
+	for u, err := range accountstore.AllUsers(t.Context(), rows, accountstore.UserQuery{After: nextUser}) {
+		if err != nil || slices.ContainsFunc(users, func(before *accountstore.User) bool { return before.ID == u.ID }) {
+			t.Fatalf("the user after %d is %+v, %v", len(users), u, err)
+		}
+		users = append(users, u)
+	}
+	if len(events) != 5 || len(users) != 5 {
+		t.Errorf("the pages have %d events and %d users, want 5 and 5", len(events), len(users))
+	}
+}
+
+// A zero time would select users whose ban is over.
+func TestAllUsersAreThoseOfNowUnlessTheQueryHasATime(t *testing.T) {
+	store := memstore.New()
+	now := time.Now()
+	for id, until := range map[string]time.Time{"over": now.Add(-time.Hour), "banned": now.Add(time.Hour)} {
+		if _, err := store.CreateUser(t.Context(), &pintle.User{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+		state, err := store.AccountStore().State(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state.BannedUntil = until
+		if err := store.AccountStore().ChangeState(t.Context(), state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at, want := range map[time.Time]string{{}: "banned", now: "banned", now.Add(-2 * time.Hour): "banned over"} {
+		var ids []string
+		for u, err := range accountstore.AllUsers(t.Context(), store.AccountStore(), accountstore.UserQuery{Banned: new(true), At: at}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, u.ID)
+		}
+		slices.Sort(ids)
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("at %v the users %q are banned, want %q", at, got, want)
 		}
 	}
 }

@@ -21,15 +21,20 @@ type UserQuery struct {
 	// Role is one of the roles.
 	Role string
 
-	// Banned are the users who are banned at the time At, and with false those who are
-	// not. Deleting are those who have a DeleteAt and no Claim: users of a deferred
-	// sign-up have not asked to be deleted.
-	Banned, Deleting *bool
-	At               time.Time
+	// Banned selects the users who are banned at the time At, and with false the others. Nil
+	// selects both, as it does for the conditions below. At has no meaning without Banned.
+	Banned *bool
+	At     time.Time
 
-	// Unproved are the users with an address that they have not proven. SecondFactor are
-	// those who have a factor of the kind "totp".
-	Unproved, SecondFactor *bool
+	// Deleting selects the users who have a DeleteAt and no Claim: users of a deferred
+	// sign-up have not asked to be deleted.
+	Deleting *bool
+
+	// Unproved selects the users with an address that they have not proven.
+	Unproved *bool
+
+	// SecondFactor selects the users who have a factor of the kind "totp".
+	SecondFactor *bool
 
 	// After continues a list: it is what the page before has returned as next, for a query
 	// with the same conditions. Empty begins with the first user.
