@@ -77,7 +77,7 @@ func (x *exchange) actingResult() sessionResult {
 // one: an operator acts as a user, or has done so when the request was made.
 func (x *exchange) notActing() error { return x.unlessActing(x.actingResult()) }
 
-// unlessActing is notActing for what was read. If nobody is signed in, the request changes no
+// unlessActing is notActing for what was read. If no user is signed in, the request changes no
 // account of an operator: it may be a step of the next sign-in.
 func (x *exchange) unlessActing(result sessionResult) error {
 	switch {

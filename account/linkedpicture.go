@@ -85,7 +85,8 @@ func (a *Accounts) keepPicture(ctx context.Context, userID string, account *pint
 	return err
 }
 
-// pictureRows are the rows of pictures, that of the oldest report first.
+// pictureRows are the rows of pictures. The first is the one whose address has not changed for the
+// longest time.
 func (a *Accounts) pictureRows(ctx context.Context, userID string) (rows []*accountstore.Factor, err error) {
 	all, err := a.rows.Factors(ctx, userID)
 	if err != nil {

@@ -110,7 +110,7 @@ func TestAllUsersAreThoseOfNowUnlessTheQueryHasATime(t *testing.T) {
 	}
 }
 
-func TestAListThatNobodyReadsOnIsNotReadOn(t *testing.T) {
+func TestAPageOfAListIsReadWhenItIsNeeded(t *testing.T) {
 	rows := &counted{Store: memstore.New().AccountStore()}
 	for i := range 9 {
 		at := time.Now().Add(time.Duration(-i) * time.Second)

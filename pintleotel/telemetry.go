@@ -86,7 +86,7 @@ const (
 	keySignIn       = attribute.Key("pintle.sign_in.outcome")
 )
 
-// other is the value of an attribute for what has no name of its own.
+// other is the value of an attribute in the place of one that is not in a known list.
 const other = "_OTHER"
 
 // New returns an observer for [pintle.Config].Observer. With [pintle.NewFunc] the

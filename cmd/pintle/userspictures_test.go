@@ -12,7 +12,7 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// AC-93: the row of a picture stands among the factors of a user, and is none.
+// AC-93: the row of a picture stands among the factors of a user, and is not shown as one.
 func TestThePictureOfALinkedAccountIsNoFactor(t *testing.T) {
 	file := t.TempDir() + "/app.db"
 	address := "sqlite:" + file

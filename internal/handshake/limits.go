@@ -25,8 +25,8 @@ const (
 	keysAge       = time.Hour       // and at most this long
 	keysStale     = 4 * time.Hour   // keys serve this long while the provider does not answer
 
-	slowFetch  = 3 * time.Second // after which a request for metadata or keys does not hold everyone
-	maxFetches = 4               // such requests to one provider at a time
+	slowFetch  = 3 * time.Second // from a request for metadata or keys to the use of an older copy, or to another request
+	maxFetches = 4               // requests for one document at a time
 
 	maxTries = 8 // keys that are tried for one signature
 

@@ -1,5 +1,5 @@
-// Package userlist says where a page of a list of users, or of their events, ends: the text with
-// which a store continues the list.
+// Package userlist has the text with which a store continues a list of users, or of their events:
+// it names the last row of a page.
 package userlist
 
 import (
@@ -40,12 +40,12 @@ type Position struct {
 	ID    string `json:"i"`
 }
 
-// OfEvent returns the place of an event, by its time and its id.
+// OfEvent returns the place of an event, by its time in whole milliseconds and its id.
 func OfEvent(at time.Time, id string) Position {
 	return Position{Order: Events, Key: strconv.FormatInt(at.UnixMilli(), 10), ID: id}
 }
 
-// ReadEvent returns the time and the id of the event whose place a text says.
+// ReadEvent returns the time and the id of the event that a text of [OfEvent] names.
 func ReadEvent(text string) (at time.Time, id string, err error) {
 	p, err := Read(text, Events)
 	if err != nil {
