@@ -21,8 +21,8 @@ import (
 type Observer struct {
 	// Store, SharedState and Revocation return what is called in the place of the Store, the
 	// SharedState and the Session.Revocation of a configuration. What they return has the
-	// same features, and calls what they are given. Each is called once for each configuration
-	// that is made and has one, before [Accounts].Attach.
+	// same features, and calls what they are given; nil is an error of [New]. Each is called once
+	// for each configuration that is made and has one, before [Accounts].Attach.
 	Store       func(Store) Store
 	SharedState func(sharedstate.Store) sharedstate.Store
 	Revocation  func(RevocationStore) RevocationStore
@@ -116,9 +116,10 @@ type ObservedSignIn struct {
 	//   - "started": [Auth.StartSession] has begun the session;
 	//   - "no_session": [Callbacks.JWT] wants none;
 	//   - "held": it waits, because of [Callbacks.Hold];
-	//   - "refused": by a wrong password, a rule of the host, or a consent that was not given;
-	//   - "throttled": beyond a limit;
-	//   - "fault": the operator has to repair something.
+	//   - "refused": it failed, and the operator has nothing to repair: because of a wrong
+	//     password, a used link, a rule of the host or a consent that was not given, for example;
+	//   - "throttled": it failed, because the attempts are beyond a limit;
+	//   - "fault": it failed, and the operator has to repair something.
 	//
 	// [Events].SignInFailed lists the reasons of the last three.
 	//

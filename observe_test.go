@@ -506,6 +506,25 @@ func TestAnObserverWrapsTheStoreBeforeAccountsSeesIt(t *testing.T) {
 	}
 }
 
+// Without its store a site would have sessions in tokens, and without its list none would end.
+func TestAnObserverThatReturnsNothingIsAnError(t *testing.T) {
+	for name, observer := range map[string]pintle.Observer{
+		"Observer.Store":       {Store: func(pintle.Store) pintle.Store { return nil }},
+		"Observer.SharedState": {SharedState: func(sharedstate.Store) sharedstate.Store { return (*memstore.SharedState)(nil) }},
+		"Observer.Revocation":  {Revocation: func(pintle.RevocationStore) pintle.RevocationStore { return nil }},
+	} {
+		_, err := pintle.New(pintle.Config{
+			Providers: []pintle.Provider{&pintle.Credentials{Authorize: checkPassword}}, Secrets: []string{secret},
+			Store: memstore.New(), SharedState: &memstore.SharedState{},
+			Session: pintle.SessionConfig{Strategy: pintle.StrategyJWT, Revocation: &memstore.Revocations{}},
+			Getenv:  func(string) string { return "" }, Observer: observer,
+		})
+		if err == nil || !strings.Contains(err.Error(), name+" returned nil") {
+			t.Errorf("%s returns nil: %v", name, err)
+		}
+	}
+}
+
 // New says which pointer is nil, and a wrapper would hide it.
 func TestAnObserverIsGivenNoNilPointers(t *testing.T) {
 	observer := pintle.Observer{

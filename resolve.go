@@ -78,17 +78,27 @@ func (s *settings) resolveStore() *Error {
 
 // observeStores lets the observer see the calls of what the configuration stores things in. A nil
 // pointer stays one, which is a mistake that [New] reports.
-func observeStores(cfg *Config) {
+func observeStores(cfg *Config) *Error {
 	o := &cfg.Observer
-	if o.Store != nil && !isNil(cfg.Store) {
-		cfg.Store = o.Store(cfg.Store)
+	return cmp.Or(
+		observeStore("Store", o.Store, &cfg.Store),
+		observeStore("SharedState", o.SharedState, &cfg.SharedState),
+		observeStore("Revocation", o.Revocation, &cfg.Session.Revocation),
+	)
+}
+
+// observeStore puts what wrap returns in the place of a store. Without the store sessions would be
+// tokens, and without the list no session would end, so nil is an error.
+func observeStore[T any](field string, wrap func(T) T, store *T) *Error {
+	if wrap == nil || isNil(*store) {
+		return nil
 	}
-	if wrap := o.SharedState; wrap != nil && !isNil(cfg.SharedState) {
-		cfg.SharedState = wrap(cfg.SharedState)
+	wrapped := wrap(*store)
+	if isNil(wrapped) {
+		return fail(CodeConfiguration, fmt.Errorf("Observer.%s returned nil: return what is to be called in the place of the argument, or the argument", field))
 	}
-	if o.Revocation != nil && !isNil(cfg.Session.Revocation) {
-		cfg.Session.Revocation = o.Revocation(cfg.Session.Revocation)
-	}
+	*store = wrapped
+	return nil
 }
 
 // resolve completes and checks cfg. It always returns settings; those of a
@@ -100,7 +110,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	env.fill(&cfg)
 	source := baseSource(given, cfg.BasePath)
 	hostStore := cfg.Store
-	observeStores(&cfg)
+	unobserved := observeStores(&cfg)
 	accounts, unattached := attachAccounts(&cfg, attach)
 	s := &settings{
 		Config: cfg, baseSource: source, log: newLogger(&cfg), accounts: accounts,
@@ -128,6 +138,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 
 	// The order is that in which the reference reports what is wrong.
 	for _, step := range []func() *Error{
+		func() *Error { return unobserved },
 		func() *Error { return unattached },
 		func() *Error { return checkHTTPClient(cfg) },
 		s.resolvePaths,
