@@ -229,32 +229,34 @@ func (a *acting) printAll(w io.Writer, u *pintle.User) error {
 	if err != nil {
 		return err
 	}
-	data := map[string]any{"user": shown(u, state)}
-	var lists [5][]map[string]any
+	type row = map[string]any
+	lists := map[string][]row{}
+	add := func(list string, r row) { lists[list] = append(lists[list], r) }
 	for _, f := range factors {
 		if f.Kind == pictureKind {
-			lists[4] = append(lists[4], map[string]any{"provider": f.Name, "image": f.Secret})
+			add("pictures", row{"provider": f.Name, "image": f.Secret})
 			continue
 		}
-		lists[0] = append(lists[0], map[string]any{"kind": f.Kind, "name": f.Name, "created": known(f.Created), "lastUsed": known(f.LastUsed)})
+		add("factors", row{"kind": f.Kind, "name": f.Name, "created": known(f.Created), "lastUsed": known(f.LastUsed)})
 	}
 	for _, linked := range accounts {
-		lists[1] = append(lists[1], map[string]any{"provider": linked.Provider, "id": linked.ProviderAccountID})
+		add("accounts", row{"provider": linked.Provider, "id": linked.ProviderAccountID})
 	}
 	for device, err := range a.ops.Devices(a.ctx, u.ID) {
 		if err != nil {
 			return err
 		}
-		lists[2] = append(lists[2], map[string]any{"created": known(device.Created), "lastUsed": known(device.LastUsed), "data": device.Data})
+		add("devices", row{"created": known(device.Created), "lastUsed": known(device.LastUsed), "data": device.Data})
 	}
 	for e, err := range accountstore.AllEvents(a.ctx, rows, accountstore.ActivityQuery{UserID: u.ID}) {
 		if err != nil {
 			return err
 		}
-		lists[3] = append(lists[3], map[string]any{"at": e.At, "kind": e.Kind, "outcome": e.Outcome, "detail": e.Detail, "count": e.Count})
+		add("activity", row{"at": e.At, "kind": e.Kind, "outcome": e.Outcome, "detail": e.Detail, "count": e.Count})
 	}
-	for i, name := range []string{"factors", "accounts", "devices", "activity", "pictures"} {
-		data[name] = lists[i]
+	data := map[string]any{"user": shown(u, state)}
+	for _, name := range []string{"factors", "accounts", "devices", "activity", "pictures"} {
+		data[name] = lists[name]
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
