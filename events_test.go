@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -96,22 +97,48 @@ func TestASignInEventHasWhatTheWayInHas(t *testing.T) {
 	s.browser().signIn("ada")
 	e := lastEvent[*pintle.SignInEvent](s, "signIn")
 	if e.User.ID != ada.ID || e.Account.Type != pintle.TypeCredentials || e.Account.Provider != "credentials" ||
-		e.Account.ProviderAccountID != ada.ID || e.Profile != nil || e.NewUser != nil {
+		e.Account.ProviderAccountID != ada.ID || e.Profile != nil || e.ProviderUser != nil || e.NewUser != nil {
 		t.Errorf("by password: %+v with %+v", e, e.Account)
 	}
 
 	b := s.browser()
 	b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
 	e = lastEvent[*pintle.SignInEvent](s, "signIn")
-	if e.User.ID != ada.ID || e.Account.Type != pintle.TypeEmail || e.Account.ProviderAccountID != "ada@example.com" || e.Profile != nil || *e.NewUser {
+	if e.User.ID != ada.ID || e.Account.Type != pintle.TypeEmail || e.Account.ProviderAccountID != "ada@example.com" || e.Profile != nil || e.ProviderUser != nil || *e.NewUser {
 		t.Errorf("by mail: %+v with %+v", e, e.Account)
 	}
 
 	s.idp.SignInAs(noAddress)
 	s.browser().signInWith("acme").goesTo(s.url)
 	e = lastEvent[*pintle.SignInEvent](s, "signIn")
-	if e.Account.Type != pintle.TypeOIDC || e.Account.ProviderAccountID != noAddress.Subject || e.Profile.Text("name") != noAddress.Name || !*e.NewUser {
+	if e.Account.Type != pintle.TypeOIDC || e.Account.ProviderAccountID != noAddress.Subject || e.Profile.Text("name") != noAddress.Name ||
+		e.ProviderUser == nil || e.ProviderUser.Name != noAddress.Name || !*e.NewUser {
 		t.Errorf("by provider: %+v with %+v", e, e.Account)
+	}
+}
+
+// A host keeps what it likes of the profile also if the sign-in waits, and changes nothing of it.
+func TestAPendingSignInHasTheUserOfTheProfile(t *testing.T) {
+	var reported []*pintle.User
+	s, k := fullSite(t, pintle.StrategyJWT, func(s *site) {
+		s.Callbacks.Hold = func(_ context.Context, p *pintle.PendingSignIn) (string, error) {
+			reported = append(reported, p.ProviderUser)
+			if p.ProviderUser != nil {
+				p.ProviderUser.Name = "changed"
+			}
+			return "", nil
+		}
+	})
+	k.seedUser(t, people["ada"].user)
+	s.browser().signIn("ada")
+	s.idp.SignInAs(noAddress)
+	b := s.browser()
+	b.signInWith("acme").goesTo(s.url)
+	if len(reported) != 2 || reported[0] != nil || reported[1] == nil {
+		t.Fatalf("the users of the profiles are %v", reported)
+	}
+	if e := lastEvent[*pintle.SignInEvent](s, "signIn"); e.ProviderUser.Name != noAddress.Name || e.User.Name != noAddress.Name {
+		t.Errorf("the event has the names %q and %q", e.ProviderUser.Name, e.User.Name)
 	}
 }
 
@@ -295,21 +322,21 @@ func TestASignInEventSaysWhetherAUserHasSignedIn(t *testing.T) {
 	})
 }
 
-func TestALinkEventSaysWhetherTheUserIsNew(t *testing.T) {
-	s, k := fullSite(t, pintle.StrategyDatabase)
+func TestALinkEventSaysWhetherTheUserIsNewAndWhoLinks(t *testing.T) {
+	s, k := fullSite(t, pintle.StrategyDatabase, func(s *site) { s.Session.RecordAuthentication = true })
 	k.seedUser(t, people["ada"].user)
 	b := s.browser()
 	b.get(b.mailTo("ada@example.com").URL).goesTo(s.url)
 	s.idp.SignInAs(noAddress)
 	b.signInWith("acme").goesTo(s.url)
-	if e := lastEvent[*pintle.LinkAccountEvent](s, "linkAccount"); e.NewUser || e.Request == nil || e.Request.URL.Path != "/auth/callback/acme" {
-		t.Errorf("an account of the signed-in user: %t %+v", e.NewUser, e.Request)
+	if e := lastEvent[*pintle.LinkAccountEvent](s, "linkAccount"); e.NewUser || e.Authentication.Provider != "email" || e.Request == nil || e.Request.URL.Path != "/auth/callback/acme" {
+		t.Errorf("an account of the signed-in user: %t %+v %+v", e.NewUser, e.Authentication, e.Request)
 	}
 	s, _ = fullSite(t, pintle.StrategyDatabase)
 	s.idp.SignInAs(noAddress)
 	s.browser().signInWith("acme").goesTo(s.url)
-	if e := lastEvent[*pintle.LinkAccountEvent](s, "linkAccount"); !e.NewUser {
-		t.Error("an account with which its user was created is that of an old one")
+	if e := lastEvent[*pintle.LinkAccountEvent](s, "linkAccount"); !e.NewUser || !reflect.ValueOf(e.Authentication).IsZero() {
+		t.Errorf("an account with which its user was created: %t %+v", e.NewUser, e.Authentication)
 	}
 }
 
