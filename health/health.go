@@ -153,11 +153,8 @@ var ended = func() chan struct{} { c := make(chan struct{}); close(c); return c 
 func (k *kept) begin(ctx context.Context) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.late {
-		return ended // with its failure, until the call ends
-	}
 	if k.running != nil {
-		return k.running
+		return k.running // closed if the call is late: its failure is the result until it ends
 	}
 	keep := k.keep
 	if k.err != nil {
