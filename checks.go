@@ -399,8 +399,12 @@ func (x *exchange) begunHere(id string) bool {
 // useVerification takes the link out of the store, under the hash that the
 // current secrets give or one that earlier ones gave.
 func (x *exchange) useVerification(r *records, hashes tokenhash.Hasher, identifier, token string) (*Verification, error) {
+	return x.takeVerification(x.ctx, r, hashes, identifier, token)
+}
+
+func (*exchange) takeVerification(ctx context.Context, r *records, hashes tokenhash.Hasher, identifier, token string) (*Verification, error) {
 	for _, hash := range hashes.Candidates(token) {
-		if v, err := r.useVerification(x.ctx, identifier, hash); v != nil || err != nil {
+		if v, err := r.useVerification(ctx, identifier, hash); v != nil || err != nil {
 			return v, err
 		}
 	}
@@ -455,28 +459,35 @@ func (x *exchange) useTicket(r *records, t *ticket) (*Verification, error) {
 	return row, nil
 }
 
-// giveBackTime is how long it may take to store a ticket again.
-const giveBackTime = 5 * time.Second
+// settleTime is how long it may take to store a ticket again, or to use one up.
+const settleTime = 5 * time.Second
 
-// settleTicket is called with the outcome of a sign-in. A sign-in that was refused has used its
-// ticket up. One that failed because the operator has to repair something, or because the
-// client left, leaves the user a link that works.
-func (x *exchange) settleTicket(t *ticket, failed error) {
-	stays := failed != nil && classified(failed).level() >= slog.LevelError
+// settleTicket is called with the outcome of a sign-in, and returns it. A sign-in that was refused
+// has used its ticket up. One that failed because the operator has to repair something, or because
+// the client left, leaves the user a link that works.
+//
+// It goes on if the client leaves: that must not keep a ticket that was refused. A page that a link
+// leads to, such as the question whose the address is, is not shown if the link stays good.
+func (x *exchange) settleTicket(t *ticket, outcome error) error {
+	stays := outcome != nil && classified(outcome).level() >= slog.LevelError
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), settleTime)
+	defer cancel()
 	var err error
 	switch {
 	case stays && t.used != nil:
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), giveBackTime)
-		defer cancel()
 		if err = x.records.createVerification(ctx, t.used); err == nil {
 			x.debug(t.name + " works again, because the sign-in failed")
 		}
 	case !stays && t.found && t.used == nil:
-		_, err = x.useVerification(x.records, t.hashes, t.identifier, t.token)
+		_, err = x.takeVerification(ctx, x.records, t.hashes, t.identifier, t.token)
+	}
+	if err != nil && outcome == nil {
+		return err
 	}
 	if err != nil {
 		x.logStoreFailure(err)
 	}
+	return outcome
 }
 
 // challengeSalt is the salt of the value in the challenge cookie.

@@ -195,3 +195,57 @@ func TestALinkThatLeadsToAQuestionIsUsedUp(t *testing.T) {
 		victim.makesNew().fails("/auth/error", "Verification")
 	}
 }
+
+// A client that leaves while the host refuses the sign-in would otherwise keep the link, and have
+// the host asked about it again and again.
+func TestALinkThatIsRefusedAfterTheClientLeftIsUsedUp(t *testing.T) {
+	for _, transactions := range []bool{true, false} {
+		var leave context.CancelFunc
+		asked := 0
+		s, _ := linkSite(t, pintle.StrategyJWT, transactions, func(s *site) {
+			s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+				if a.VerificationRequest {
+					return "", nil
+				}
+				asked++
+				leave()
+				return "", pintle.CodeAccessDenied
+			}
+		})
+		m := s.browser().mailTo("ada@example.com")
+		var ctx context.Context
+		ctx, leave = context.WithCancel(t.Context())
+		s.auth.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, m.URL, http.NoBody))
+		if ctx.Err() == nil {
+			t.Fatal("the client did not leave")
+		}
+		s.browser().get(m.URL).fails("/auth/error", "Verification")
+		if asked != 1 {
+			t.Errorf("with transactions %t the callback was called %d times, want once", transactions, asked)
+		}
+	}
+}
+
+// A link that cannot be used up leads to no question: the proof in the browser would be good beside it.
+func TestALinkThatCannotBeUsedUpLeadsToNoQuestion(t *testing.T) {
+	s, k := hijackSite(t, pintle.StrategyDatabase)
+	s.browser().signInWith("acme").goesTo(s.url)
+	victim := s.browser()
+	m := victim.mailTo(victimAddress)
+	asked := false
+	k.before = func(operation string) {
+		if asked = asked || operation == "createVerificationToken"; asked { // the row of the question
+			if operation != "createVerificationToken" {
+				k.fail(operation)
+			}
+		}
+	}
+	victim.get(m.URL).fails("/auth/error", "Configuration")
+	if !asked {
+		t.Error("the row of the question was not written")
+	}
+	k.before = nil
+	k.fail()
+	victim.isAsked(victim.get(m.URL))
+	s.browser().get(m.URL).fails("/auth/error", "Verification")
+}

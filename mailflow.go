@@ -272,8 +272,7 @@ func (f *mailFlow) finish(x *exchange) (*arrival, error) {
 	}
 	who, err := f.arrival(x, identifier)
 	if err != nil {
-		x.settleTicket(t, err)
-		return nil, err
+		return nil, x.settleTicket(t, err)
 	}
 	who.ticket = t
 	return who, nil

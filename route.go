@@ -408,7 +408,7 @@ func (x *exchange) arrive(who *arrival) error {
 	}
 	err := x.login(who)
 	if who.ticket != nil {
-		x.settleTicket(who.ticket, err)
+		return x.settleTicket(who.ticket, err)
 	}
 	return err
 }
