@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/pintleauth/pintle/accountstore"
 )
@@ -131,17 +129,6 @@ func subjectText(h accountstore.Hash) string {
 	return "#" + base64.RawURLEncoding.EncodeToString(h[:9])
 }
 
-// printable is a text without characters that move the cursor of a terminal, or turn the
-// direction of what follows: a browser may have chosen its name.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '\uFFFD'
-		}
-		return r
-	}, text)
-}
-
 // An eventLine is an event as JSON.
 type eventLine struct {
 	ID      string            `json:"id"`
@@ -157,7 +144,7 @@ type eventLine struct {
 
 func listEventsAsJSON(w io.Writer, each func(print func(*accountstore.Event) error) error) error {
 	lines := bufio.NewWriter(w)
-	encoder := json.NewEncoder(lines)
+	encoder := jsonTo(lines)
 	err := each(func(e *accountstore.Event) error {
 		line := eventLine{
 			ID: e.ID, At: e.At.UTC(), Kind: e.Kind, Outcome: e.Outcome, Count: e.Count, UserID: e.UserID, Actor: e.Actor, Detail: e.Detail,

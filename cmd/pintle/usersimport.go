@@ -227,10 +227,9 @@ func (o *importFlags) recorded(store *sqlstore.Store, run func() (userimport.Res
 func printOutcome(w io.Writer, o userimport.Outcome, asJSON bool) {
 	switch {
 	case asJSON:
-		text, _ := json.Marshal(o) // texts and numbers
-		fmt.Fprintf(w, "%s\n", text)
+		_ = jsonTo(w).Encode(o) // texts and numbers
 	case o.Status == userimport.Refused, o.Status == userimport.Partial:
-		fmt.Fprintf(w, "user %d: %s: %s\n", o.Number, o.Status, o.Reason)
+		fmt.Fprintf(w, "user %d: %s: %s\n", o.Number, o.Status, printable(o.Reason))
 	}
 }
 
@@ -267,7 +266,7 @@ func printNames(w io.Writer, what, option string, counts map[string]int) {
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		all = append(all, fmt.Sprintf("%s (%d)", name, counts[name]))
+		all = append(all, fmt.Sprintf("%s (%d)", printable(name), counts[name]))
 	}
 	fmt.Fprintf(w, "%s: %s; see %s\n", what, strings.Join(all, ", "), option)
 }

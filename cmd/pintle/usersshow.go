@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -88,7 +87,7 @@ func showUser(w io.Writer, args []string) error {
 		s.Accounts = append(s.Accounts, a.Provider)
 	}
 	if o.json {
-		return json.NewEncoder(w).Encode(s)
+		return jsonTo(w).Encode(s)
 	}
 	return s.print(w)
 }
@@ -147,7 +146,7 @@ func printUsers(w io.Writer, rows accountstore.Store, q accountstore.UserQuery, 
 			return err
 		}
 		if asJSON {
-			err = json.NewEncoder(w).Encode(listedUser(u))
+			err = jsonTo(w).Encode(listedUser(u))
 		} else {
 			err = listUser(table, u, q.At)
 		}
@@ -258,7 +257,7 @@ func (a *acting) printAll(w io.Writer, u *pintle.User) error {
 	for _, name := range []string{"factors", "accounts", "devices", "activity", "pictures"} {
 		data[name] = lists[name]
 	}
-	encoder := json.NewEncoder(w)
+	encoder := jsonTo(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(data)
 }
