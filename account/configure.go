@@ -169,9 +169,9 @@ func (a *Accounts) gate(ctx context.Context, p *pintle.PendingSignIn) (page stri
 }
 
 // ask returns the page of this package to which a sign-in has to go first. The questions
-// about the state of the user share one look-up.
+// about the user share one look-up of the state and one of the factors.
 func (a *Accounts) ask(ctx context.Context, p *pintle.PendingSignIn) (page string, err error) {
-	ctx = context.WithValue(ctx, askedStateKey{}, new(*accountstore.State))
+	ctx = context.WithValue(ctx, askedKey{}, &asked{})
 	for _, ask := range []func(context.Context, *pintle.PendingSignIn) (string, error){
 		a.askBan, a.askPassword, a.askProof, a.askSecondFactor, a.askMust, a.askLost, a.askKeep,
 	} {
@@ -182,29 +182,50 @@ func (a *Accounts) ask(ctx context.Context, p *pintle.PendingSignIn) (page strin
 	return "", nil
 }
 
-type askedStateKey struct{}
+type askedKey struct{}
 
-// forgetAsked makes the next question read the state again.
-func (a *Accounts) forgetAsked(ctx context.Context) {
-	if kept, ok := ctx.Value(askedStateKey{}).(**accountstore.State); ok {
-		*kept = nil
-	}
+// asked is what the questions at the gate have read of the user. That is after the session was
+// stored, and after the time of the sign-in for tokens: a change that comes later ends the
+// session.
+type asked struct {
+	state   *accountstore.State
+	factors *[]*accountstore.Factor // nil if not read
 }
 
-// askedState returns the state of the user of a sign-in at the gate, which is read once. That
-// is after the session was stored, and after the time of the sign-in for tokens: a change that
-// comes later ends the session.
+func askedIn(ctx context.Context) *asked {
+	if kept, ok := ctx.Value(askedKey{}).(*asked); ok {
+		return kept
+	}
+	return &asked{} // which is not kept
+}
+
+// forgetAsked makes the next question read the user again.
+func (a *Accounts) forgetAsked(ctx context.Context) { *askedIn(ctx) = asked{} }
+
+// askedState returns the state of the user of a sign-in at the gate, which is read once.
 func (a *Accounts) askedState(ctx context.Context, p *pintle.PendingSignIn) (*accountstore.State, error) {
-	kept, ok := ctx.Value(askedStateKey{}).(**accountstore.State)
-	if ok && *kept != nil {
-		return *kept, nil
+	kept := askedIn(ctx)
+	if kept.state != nil {
+		return kept.state, nil
 	}
 	state, err := a.rows.State(ctx, p.User.ID)
 	if err != nil {
 		return nil, storeFault(err)
 	}
-	if ok {
-		*kept = state
-	}
+	kept.state = state
 	return state, nil
+}
+
+// askedFactors returns the factors of the user of a sign-in at the gate, which are read once.
+func (a *Accounts) askedFactors(ctx context.Context, p *pintle.PendingSignIn) ([]*accountstore.Factor, error) {
+	kept := askedIn(ctx)
+	if kept.factors != nil {
+		return *kept.factors, nil
+	}
+	rows, err := a.rows.Factors(ctx, p.User.ID)
+	if err != nil {
+		return nil, storeFault(err)
+	}
+	kept.factors = &rows
+	return rows, nil
 }

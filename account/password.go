@@ -356,10 +356,11 @@ func (a *Accounts) askPassword(ctx context.Context, p *pintle.PendingSignIn) (pa
 	if p.Authentication.Provider != providerID || ctx.Value(newPasswordKey{}) != nil {
 		return "", nil
 	}
-	row, err := a.passwordOf(ctx, p.User.ID)
+	rows, err := a.askedFactors(ctx, p)
 	if err != nil {
-		return "", storeFault(err)
+		return "", err
 	}
+	row := passwordIn(rows)
 	// The times are those of servers and not of the store, whose interface has no clock. A
 	// version that the check of the password has read would be exact, but the root passes
 	// nothing from Credentials.Authorize to this question. Both times are in whole

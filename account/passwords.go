@@ -233,12 +233,17 @@ func (a *Accounts) passwordOf(ctx context.Context, userID string) (*accountstore
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range factors {
+	return passwordIn(factors), nil
+}
+
+// passwordIn returns the row of a password among rows, or nil.
+func passwordIn(rows []*accountstore.Factor) *accountstore.Factor {
+	for _, f := range rows {
 		if f.Kind == factorPassword {
-			return f, nil
+			return f
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // renewHash replaces the hash of a password that was right just now, unless the password

@@ -139,10 +139,11 @@ func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn)
 		}
 		return a.askCodes(ctx, p)
 	}
-	set, err := a.factorsOf(ctx, p.User.ID)
+	rows, err := a.askedFactors(ctx, p)
 	if err != nil {
-		return "", storeFault(err)
+		return "", err
 	}
+	set := factorsIn(rows)
 	asked := set.asked()
 	if !asked {
 		must, err := a.needsFactor(ctx, p)
