@@ -19,6 +19,19 @@ func (b *browser) exports() *browser {
 	return b.get("/auth/account/export").post("/auth/account/export")
 }
 
+// An account that is years old makes no file of any size.
+func TestTheDownloadHasTheNewestTenThousandEvents(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed(ada, goodPassword, true)
+	for i := range 10_001 {
+		s.recordFor(u.ID, "confirmed", time.Now().Add(-time.Duration(i+1)*time.Millisecond))
+	}
+	b := s.browser().startSession(u, 0, "pwd").exports().want(http.StatusOK)
+	if n := strings.Count(b.page, `"outcome":`); n != 10_000 {
+		t.Errorf("the file has %d events, want 10000", n)
+	}
+}
+
 // AC-93
 func TestAUserDownloadsTheirData(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
