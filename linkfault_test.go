@@ -216,7 +216,9 @@ func TestALinkThatIsRefusedAfterTheClientLeftIsUsedUp(t *testing.T) {
 		var ctx context.Context
 		ctx, leave = context.WithCancel(t.Context())
 		s.auth.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, m.URL, http.NoBody))
-		if ctx.Err() == nil {
+		left := ctx.Err() != nil
+		leave()
+		if !left {
 			t.Fatal("the client did not leave")
 		}
 		s.browser().get(m.URL).fails("/auth/error", "Verification")
