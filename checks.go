@@ -411,7 +411,7 @@ func (*exchange) takeVerification(ctx context.Context, r *records, hashes tokenh
 	return nil, nil // no such link
 }
 
-// checkTicket refuses a ticket that is not good, before the host is asked about the sign-in.
+// checkTicket refuses a ticket that is not good, before Callbacks.SignIn runs.
 //
 // The transaction of the decision uses the ticket up, so that a store or a process which fails
 // does not cost the user the link. Here the ticket is taken, and put back by a rollback: no
@@ -428,8 +428,12 @@ func (x *exchange) checkTicket(t *ticket) error {
 	var refused error
 	good := errors.New("the row stays")
 	err := x.records.inTx(x.ctx, func(r *records) error {
-		if _, refused = x.useTicket(r, t); refused == nil {
+		_, refused = x.useTicket(r, t)
+		switch {
+		case refused == nil:
 			return good
+		case errors.Is(refused, CodeStore):
+			return refused // a store may try the transaction again
 		}
 		return nil // one that has expired is gone
 	})
