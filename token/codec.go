@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	// ErrNoToken is returned if there is no token to read.
+	// ErrNoToken is matched by the error if there is no token to read.
 	ErrNoToken = errors.New("token: no token")
 
 	// ErrInvalid is returned for a token that is not sealed with one of the
@@ -45,6 +45,11 @@ type Codec struct {
 	cookie  string
 	keys    *seal.Keys
 	buffers sync.Pool // of *[]byte, for plaintexts
+
+	// siblings are the names that the cookie has on a site with another scheme. The errors
+	// are made once: most requests may be those of anonymous clients.
+	siblings                          []string
+	noTokenInCookie, noTokenInRequest error
 }
 
 // New returns a codec for the tokens of one cookie, such as
@@ -70,6 +75,10 @@ func NewTenant(tenant, cookie string, secrets ...string) (*Codec, error) {
 		cookie:  cookie,
 		keys:    keys,
 		buffers: sync.Pool{New: func() any { return new([]byte) }},
+
+		siblings:         siblings(cookie),
+		noTokenInCookie:  fmt.Errorf("%w in the cookie %q of the request", ErrNoToken, cookie),
+		noTokenInRequest: fmt.Errorf("%w in the cookie %q of the request, and none behind Authorization: Bearer", ErrNoToken, cookie),
 	}, nil
 }
 

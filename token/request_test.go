@@ -173,6 +173,42 @@ func TestFromRequestReadsBearer(t *testing.T) {
 	}
 }
 
+// A service that looks for the cookie of https sees none on a developer's machine. The error
+// says which one it looked for and which one there is, and nothing of what is in it.
+func TestTheErrorWithoutATokenNamesTheCookies(t *testing.T) {
+	const bare, secure, host = sessionCookie, "__Secure-" + sessionCookie, "__Host-" + sessionCookie
+	for _, tt := range []struct {
+		name, codec, cookie string
+		names, hides        string
+	}{
+		{"nothing", secure, "", secure, "it has the cookie"},
+		{"other cookies", secure, "a=s3cret; " + sessionCookie + "-old=s3cret", secure, "it has the cookie"},
+		{"the cookie of http", secure, bare + "=s3cret", `it has the cookie "` + bare + `"`, "__Host-" + bare},
+		{"the cookie of http in parts", secure, bare + ".0=s3cret", `it has the cookie "` + bare + `"`, "__Host-" + bare},
+		{"the cookie of https", bare, secure + "=s3cret", `it has the cookie "` + secure + `"`, host},
+		{"the cookie of https that is not for a domain", bare, host + "=s3cret", `it has the cookie "` + host + `"`, secure},
+		{"the cookie of http, with the stricter name", host, bare + "=s3cret", `it has the cookie "` + bare + `"`, secure},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			codec := newCodec(t, tt.codec, secret)
+			r := request("Basic s3cret", tt.cookie)
+			for _, read := range []func(*http.Request) (token.Token, error){codec.FromCookie, codec.FromRequest} {
+				_, err := read(r)
+				if !errors.Is(err, token.ErrNoToken) {
+					t.Fatal(err)
+				}
+				text := err.Error()
+				if !strings.Contains(text, `"`+tt.codec+`"`) || !strings.Contains(text, tt.names) || strings.Contains(text, `"`+tt.hides) || strings.Contains(text, "s3cret") {
+					t.Errorf("the error is %s", text)
+				}
+			}
+			if _, err := codec.FromRequest(r); !strings.Contains(err.Error(), "Bearer") {
+				t.Errorf("the error of FromRequest is %v", err)
+			}
+		})
+	}
+}
+
 // SH-47: a made-up token is anonymous, with one of three errors.
 func FuzzFromRequest(f *testing.F) {
 	codec := newCodec(f, sessionCookie, secret)
