@@ -23,7 +23,6 @@ type notice int
 const (
 	noticeUntrustedHost notice = iota
 	noticeAddress
-	noticeHost
 	noticeGuardedSignIn
 	noticeMount
 	noticeLongToken
@@ -304,10 +303,17 @@ func (x *exchange) checkAddress(site origin.Origin) *Error {
 		x.noteAddress(site, string(seen))
 	case x.URL == "" && !site.Secure() && !site.Loopback() && origin.OverTLS(x.r.Header):
 		x.noteAddress(site, "an https address")
+	case x.URL != "" && x.opensSignInPage():
+		x.noteOpened(site)
 	case x.URL != "", x.TrustHost:
 		x.noteHost(site)
 	}
 	return nil
+}
+
+// opensSignInPage reports whether a request of a client is for the sign-in page.
+func (x *exchange) opensSignInPage() bool {
+	return !x.inside && x.r.Method == http.MethodGet && x.action == actionSignIn && x.provider == nil
 }
 
 // checkSender does so with the Origin header of a form that repeats the token of
@@ -333,7 +339,8 @@ func (x *exchange) noteAddress(site origin.Origin, seen string) {
 	if !x.notices.first(noticeAddress) {
 		return
 	}
-	x.notices.first(noticeHost) // which would say less
+	host, _, _ := origin.Said(x.r)
+	x.openedAt.first(clip.Text(host, clip.Max)) // whose record would say less
 	fix := fixUntrusted
 	switch {
 	case x.URL != "":
@@ -347,25 +354,63 @@ func (x *exchange) noteAddress(site origin.Origin, seen string) {
 		slog.String("browser", clip.Text(seen, clip.Max)), slog.String("fix", fix))
 }
 
-// noteHost logs once that the Host header names no public site, and that no
+// noteOpened logs, once for each host, that the sign-in page was opened at another address
+// than that of Config.URL, as far as headers tell: the page names the latter, and its forms
+// are posted there, where this process may never see them. Any client can write the headers,
+// so it is not a warning. A host that only this machine or its network knows is mostly that
+// of the upstream, which a proxy wrote into the Host header.
+func (x *exchange) noteOpened(site origin.Origin) {
+	host, scheme, header := origin.Said(x.r)
+	if header == "Host" && (isUpstream(host) || isThisMachine(host) && origin.IsForwarded(x.r.Header)) {
+		return
+	}
+	if x.fault != nil || !site.Elsewhere(host, scheme) || !x.openedAt.first(clip.Text(host, clip.Max)) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)),
+		slog.String("host", clip.Text(host, clip.Max)), slog.String("header", header),
+	}
+	if scheme != "" {
+		attrs = append(attrs, slog.String("scheme", clip.Text(scheme, clip.Max)))
+	}
+	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: the sign-in page was opened at another address than that of "+
+		"Config.URL (AUTH_URL), as a header of the request says: the page names the latter, and its forms are posted there",
+		append(attrs, slog.String("fix", noFixIfOpen(site)+fixURL))...)
+}
+
+// isThisMachine reports whether a host, perhaps with a port, is this machine.
+func isThisMachine(host string) bool { return origin.Origin("http://" + host).Loopback() }
+
+// isUpstream reports whether a host is a name that only a network knows, such as "app:3000".
+func isUpstream(host string) bool {
+	name, _, _ := strings.Cut(host, ":")
+	return !strings.ContainsAny(name, ".[") && !isThisMachine(host)
+}
+
+// noFixIfOpen begins the advice about an address that a header names: the mistake is one only
+// if users have that address.
+func noFixIfOpen(site origin.Origin) string {
+	return "none is needed if users open " + string(site) + "; otherwise "
+}
+
+// noteHost logs, once for each host, that the Host header names no public site, and that no
 // proxy reports another host. It is not a warning: with a URL, a proxy may put
 // the address of its upstream there, and with TrustHost the site may run on a
 // developer's machine.
 func (x *exchange) noteHost(site origin.Origin) {
-	name, _, _ := strings.Cut(x.r.Host, ":")
-	inner := origin.Origin("http://"+x.r.Host).Loopback() || x.TrustHost && !strings.ContainsAny(name, ".[")
-	if x.fault != nil || !inner || x.URL != "" && site.Loopback() || origin.IsForwarded(x.r.Header) || !x.notices.first(noticeHost) {
+	inner := isThisMachine(x.r.Host) || x.TrustHost && isUpstream(x.r.Host)
+	if x.fault != nil || !inner || x.URL != "" && site.Loopback() || origin.IsForwarded(x.r.Header) || !x.openedAt.first(clip.Text(x.r.Host, clip.Max)) {
 		return
 	}
 	fix := fixHeaders
 	if x.URL != "" {
 		fix = fixURL
 	}
-	fix = "none is needed if users open " + string(site) + "; otherwise " + fix
 	x.log.LogAttrs(x.ctx, slog.LevelInfo, "pintle: a request is for a host that only this machine or its network "+
 		"knows, as behind a proxy that changes the Host header: users are sent to the site",
 		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)),
-		slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", fix))
+		slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", noFixIfOpen(site)+fix))
 }
 
 // repeated returns the level for an error that may have been logged already:

@@ -3,6 +3,7 @@ package pintle_test
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,9 +42,41 @@ func TestABrowserThatHasTheSiteElsewhereIsNoticed(t *testing.T) {
 			"WARN", "http://localhost:3000", urlFix,
 		},
 		{"a URL of another host, typed", pintle.Config{URL: "https://app.example"}, "http://localhost:3000", []string{"Sec-Fetch-Site", "none"}, "INFO", "", urlFix},
-		{"two names of a developer's machine, typed", pintle.Config{URL: "http://localhost:3000"}, "http://127.0.0.1:3000", []string{"Sec-Fetch-Site", "none"}, "", "", ""},
+		{"two names of a developer's machine, typed", pintle.Config{URL: "http://localhost:3000"}, "http://127.0.0.1:3000", []string{"Sec-Fetch-Site", "none"}, "INFO", "", urlFix},
+		{"a URL of another public host, typed", pintle.Config{URL: "https://app.example"}, "http://other.example", nil, "INFO", "", urlFix},
+		{"a URL of another port, typed", pintle.Config{URL: "http://localhost:3000"}, "http://localhost:8080", nil, "INFO", "", urlFix},
 		{"a proxy that changes the Host header and says so", pintle.Config{URL: "https://app.example"}, "http://127.0.0.1:8091", []string{"X-Forwarded-For", "203.0.113.5"}, "", "", ""},
 		{"a proxy that sends the name of its upstream", pintle.Config{URL: "https://app.example"}, "http://upstream", []string{"Sec-Fetch-Site", "none"}, "", "", ""},
+		{
+			"a URL of another host, behind a proxy",
+			pintle.Config{URL: "https://www.example"},
+			"http://localhost",
+			[]string{"X-Forwarded-Host", "localhost", "X-Forwarded-Proto", "https", "X-Forwarded-For", "127.0.0.1", "Sec-Fetch-Site", "none"},
+			"INFO", "", urlFix,
+		},
+		{
+			"a URL of development, behind a proxy that drops the port",
+			pintle.Config{URL: "http://localhost:3000"},
+			"http://localhost",
+			[]string{"X-Forwarded-Host", "localhost", "X-Forwarded-Proto", "https", "X-Forwarded-For", "127.0.0.1", "Sec-Fetch-Site", "none"},
+			"INFO", "", urlFix,
+		},
+		{"a URL of another host, behind a proxy that sends Forwarded", pintle.Config{URL: "https://www.example"}, "http://127.0.0.1:8091", []string{"Forwarded", "for=203.0.113.5;host=app.example;proto=https"}, "INFO", "", urlFix},
+		{
+			"a URL of this site, behind a proxy that drops the port",
+			pintle.Config{URL: "https://app.example:8443"},
+			"http://app.example",
+			[]string{"X-Forwarded-Host", "app.example", "X-Forwarded-Proto", "https"},
+			"", "", "",
+		},
+		{
+			"a URL of this site, behind two proxies, of which the inner one says http",
+			pintle.Config{URL: "https://app.example"},
+			"http://app.example",
+			[]string{"X-Forwarded-Host", "APP.example:443", "X-Forwarded-Proto", "http"},
+			"", "", "",
+		},
+		{"a host that no browser sends", pintle.Config{URL: "https://app.example"}, "http://app.example", []string{"X-Forwarded-Host", "a b"}, "", "", ""},
 		{
 			"a URL of this site",
 			pintle.Config{URL: "https://app.example"},
@@ -125,6 +158,33 @@ func TestOneMistakeIsOneRecord(t *testing.T) {
 	ask(s.auth, "GET", "http://localhost:3000/auth/signin", nil, "Sec-Fetch-Site", "none")
 	if n := strings.Count(s.log.String(), "AddressMismatch"); n != 1 {
 		t.Errorf("the log has %d records: %s", n, s.log)
+	}
+}
+
+// The names in the headers are the client's: it fills neither the log nor the memory with
+// them, and raises no alarm.
+func TestMadeUpHostsAreFewRecords(t *testing.T) {
+	s := newSite(t, func(s *site) { s.URL = "https://app.example" })
+	for i := range 100 {
+		for range 2 {
+			ask(s.auth, "GET", "http://app.example/auth/signin", nil, "X-Forwarded-Host", strconv.Itoa(i)+strings.Repeat(".made-up", 20_000))
+			ask(s.auth, "GET", "http://app.example/auth/signin", nil, "X-Forwarded-Host", strconv.Itoa(i)+".made-up.example")
+		}
+	}
+	if n := s.log.records(t, "INFO", "AddressMismatch"); n != 16 || strings.Count(s.log.String(), "AddressMismatch") != n {
+		t.Errorf("the log has %d records: %.3000s", n, s.log)
+	}
+}
+
+// Pages other than the sign-in page name no address, so that the headers of their requests
+// are not compared.
+func TestOnlyTheSignInPageComparesTheHostOfAProxy(t *testing.T) {
+	s := newSite(t, func(s *site) { s.URL = "https://app.example" })
+	for _, path := range []string{"/auth/session", "/auth/csrf", "/auth/signin/acme", "/auth/error"} {
+		ask(s.auth, "GET", "http://app.example"+path, nil, "X-Forwarded-Host", "other.example")
+	}
+	if s.log.has("AddressMismatch") {
+		t.Errorf("the log has %s", s.log)
 	}
 }
 

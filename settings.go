@@ -121,6 +121,10 @@ type settings struct {
 
 	notices notices
 
+	// openedAt are the hosts at which requests say that the site was opened, if those
+	// are not its own.
+	openedAt onceEach
+
 	// refusedTargets are the origins that the redirect rules have kept browsers
 	// from.
 	refusedTargets onceEach

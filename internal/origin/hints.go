@@ -60,6 +60,42 @@ func IsForwarded(h http.Header) bool {
 	return false
 }
 
+// Said returns the host that a request names, the header that names it, and the scheme
+// if a proxy tells it. The host is that of a proxy, or else that of the Host header. Any
+// client can write all of them: they are compared with the address of the site, and
+// decide nothing.
+func Said(r *http.Request) (host, scheme, header string) {
+	forwarded := firstEntry(r.Header["Forwarded"])
+	scheme = firstEntry(r.Header["X-Forwarded-Proto"])
+	if scheme == "" {
+		scheme = parameter(forwarded, "proto")
+	}
+	if host = firstEntry(r.Header["X-Forwarded-Host"]); host != "" {
+		return host, scheme, "X-Forwarded-Host"
+	}
+	if host = parameter(forwarded, "host"); host != "" {
+		return host, scheme, "Forwarded"
+	}
+	return r.Host, scheme, "Host"
+}
+
+// Elsewhere reports whether a host and a scheme, as [Said] returns them, are those of
+// another site than o. A host without a port may be at any: $host of nginx drops the
+// port. Of the schemes only https where the site is http shows another address: behind
+// a proxy that ends the TLS connection, the next one says http.
+func (o Origin) Elsewhere(host, scheme string) bool {
+	said, err := normalHost(host, o.Secure())
+	if err != nil {
+		return false // which no browser sends
+	}
+	if !o.Secure() && strings.EqualFold(scheme, "https") {
+		return true
+	}
+	name, port := cutPort(said)
+	ownName, ownPort := cutPort(o.Host())
+	return name != ownName || port != "" && port != ownPort
+}
+
 // isAt reports whether a host and a scheme, where they are known, are those of o.
 func (o Origin) isAt(host, proto string) bool {
 	if host == "" && proto == "" {

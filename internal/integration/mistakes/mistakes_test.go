@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 53 {
+	if len(mistakes) != 54 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -218,6 +218,31 @@ var mistakes = []struct {
 					w.logged(1, "INFO", "AddressMismatch", `"host":"127.0.0.1:`, `"site":"https://production.example"`, setURL)
 				},
 			})
+		},
+	},
+	{
+		name:  "the log says that AUTH_URL is another site, behind a proxy that names the host",
+		guide: "The sign-in page names another host",
+		run: func(w *setup) {
+			for url, port := range map[string]string{"https://www.example.com": "", "http://localhost:3000": "", "http://todo.test": "", "https://todo.test": ":8443"} {
+				w.each(map[string]func(*setup){
+					url: func(w *setup) {
+						w.env["AUTH_URL"] = url
+						w.publish(todo, proxy(w.serve(app(w.auth())), func(r *httputil.ProxyRequest) {
+							wellConfigured(r)
+							r.Out.Host += port
+							r.Out.Header.Set("X-Forwarded-Host", r.Out.Host)
+						}))
+						for range 2 {
+							w.net.browser(w.T).open(todo+"/auth/signin").sees(200, "to continue to "+strings.SplitN(url, "://", 2)[1])
+						}
+						w.logged(1, "INFO", "AddressMismatch", `"host":"todo.test`+port+`"`, `"header":"X-Forwarded-Host"`, `"scheme":"https"`, `"site":"`+url+`"`, "none is needed if users open "+url, setURL)
+						if strings.HasPrefix(url, "http://todo") {
+							w.logged(1, "WARN", "insecure-url")
+						}
+					},
+				})
+			}
 		},
 	},
 	{
