@@ -111,6 +111,7 @@ const (
 	codeRefusedTarget     Code = "RefusedTarget"
 	codeSignInPageMissing Code = "SignInPageMissing"
 	codeUnknownProvider   Code = "UnknownProvider"
+	codeUnlistedProxy     Code = "UnlistedProxy"
 )
 
 const (
@@ -170,7 +171,7 @@ func (c Code) bounded() Code {
 		CodeInvalidCheck, codeEmailSignIn, codeEvent, CodeLastSignIn, CodeActing, CodeActingEnded, codeNotRevoked,
 		codeAddressMismatch, codeBasePathMismatch, codeForeignSecret, codeForgottenSession, codeLongToken, codeOldCopy,
 		codeSignInPageLoop, codeGuardedRoute, codeMisdirectedForm, codeNoAccountID, codeNoClaims, codeRefusedTarget,
-		codeSignInPageMissing, codeUnknownProvider, codeCallbackRoute, codeConsentRequired, codeErrorPageLoop, codeExperimental,
+		codeSignInPageMissing, codeUnknownProvider, codeUnlistedProxy, codeCallbackRoute, codeConsentRequired, codeErrorPageLoop, codeExperimental,
 		codeDuplicateConditional, codeInvalidCallbackURL, codeInvalidEndpoints, codeInvalidProvider, codeJWTSession,
 		codeLogoutToken, codeMissingAdapter, codeMissingAdapterMethods, codeMissingAuthorize, codeMissingAutocomplete,
 		codeMissingSecret, codeOAuthProfileParse, codeSessionToken, codeUnknownAction, codeUnknownTenant,

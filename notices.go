@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/clientaddr"
 	"github.com/pintleauth/pintle/internal/clip"
 	"github.com/pintleauth/pintle/internal/origin"
 )
@@ -23,6 +25,7 @@ type notice int
 const (
 	noticeUntrustedHost notice = iota
 	noticeAddress
+	noticeUnlistedProxy
 	noticeGuardedSignIn
 	noticeMount
 	noticeLongToken
@@ -308,6 +311,7 @@ func (x *exchange) checkAddress(site origin.Origin) *Error {
 	case x.URL != "", x.TrustHost:
 		x.noteHost(site)
 	}
+	x.noteUnlistedProxy()
 	return nil
 }
 
@@ -411,6 +415,30 @@ func (x *exchange) noteHost(site origin.Origin) {
 		"knows, as behind a proxy that changes the Host header: users are sent to the site",
 		slog.String("code", string(codeAddressMismatch)), slog.String("site", string(site)),
 		slog.String("host", clip.Text(x.r.Host, clip.Max)), slog.String("fix", noFixIfOpen(site)+fix))
+}
+
+// noteUnlistedProxy logs once that a proxy of this machine or its network seems to be missing
+// from Config.TrustedProxies. Then all users have the address of the proxy: the wrong passwords
+// of one use up the attempts of all. It is a warning, except where the site is on this machine:
+// clients elsewhere cause it only through the proxy that is missing, and once.
+func (x *exchange) noteUnlistedProxy() {
+	if x.inside || x.ownClientAddress || x.fault != nil {
+		return
+	}
+	peer, header := clientaddr.Unlisted(x.r, x.TrustedProxies)
+	if !peer.IsValid() || !x.notices.first(noticeUnlistedProxy) {
+		return
+	}
+	level := slog.LevelWarn
+	if x.isLocal() {
+		level = slog.LevelInfo
+	}
+	x.log.LogAttrs(x.ctx, level, "pintle: requests come through a proxy that is not in Config.TrustedProxies, as their "+
+		"headers say: all users behind it share one limit of attempts, and records name the proxy as the client",
+		slog.String("code", string(codeUnlistedProxy)), slog.String("proxy", peer.String()), slog.String("header", header),
+		slog.String("fix", fmt.Sprintf("if it is a proxy of yours that sets X-Forwarded-For, and passes on none that a client made up, set "+
+			"cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(%q)}; otherwise have it set the header, or set Config.ClientAddress",
+			netip.PrefixFrom(peer, peer.BitLen()))))
 }
 
 // repeated returns the level for an error that may have been logged already:

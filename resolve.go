@@ -125,7 +125,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 			s.HTTPClient = s.publicClient()
 		}
 	}
-	if s.ClientAddress == nil {
+	if s.ownClientAddress = s.ClientAddress != nil; !s.ownClientAddress {
 		s.ClientAddress = clientaddr.Forwarded(s.TrustedProxies...)
 	}
 	s.Session.RotateAtSignIn = s.Session.RotateAtSignIn || s.Session.RecordAuthentication

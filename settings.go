@@ -125,6 +125,10 @@ type settings struct {
 	// are not its own.
 	openedAt onceEach
 
+	// ownClientAddress reports that Config.ClientAddress is a function of the host, which
+	// looks at other things than TrustedProxies.
+	ownClientAddress bool
+
 	// refusedTargets are the origins that the redirect rules have kept browsers
 	// from.
 	refusedTargets onceEach
@@ -158,6 +162,15 @@ func (s *settings) cookieSet(secure bool) *cookieSet {
 		return s.secure
 	}
 	return s.plain
+}
+
+// isLocal reports whether only browsers on this machine can use the site.
+func (s *settings) isLocal() bool {
+	if s.URL == "" {
+		return !s.TrustHost
+	}
+	site, err := origin.Parse(s.URL)
+	return err == nil && site.Loopback()
 }
 
 // clientAddress returns the address of the client that sent a request, for the

@@ -244,12 +244,3 @@ func (s *settings) announceAlone(ctx context.Context) {
 			slog.String("fix", "none is needed for one process; for several set Config.SharedState, or use a Config.Store that has one"))
 	}
 }
-
-// isLocal reports whether only browsers on this machine can use the site.
-func (s *settings) isLocal() bool {
-	if s.URL == "" {
-		return !s.TrustHost
-	}
-	site, err := origin.Parse(s.URL)
-	return err == nil && site.Loopback()
-}

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/pintleauth/pintle/internal/loopback"
 )
 
 // Connection returns the address of a request's connection. The result is
@@ -38,6 +40,37 @@ func Forwarded(proxies ...netip.Prefix) func(*http.Request) netip.Addr {
 		}
 		return client
 	}
+}
+
+// Unlisted returns the address of the connection if that may be a proxy which is missing
+// from a list: it is of this machine or of its network, and a header names a client, as
+// proxies do. header is the name of it. Otherwise the address is invalid.
+//
+// A framework may have replaced the address of the connection by that of the client, which
+// then is in X-Forwarded-For, too. On this machine a browser has the same address as the proxy.
+func Unlisted(r *http.Request, proxies []netip.Prefix) (peer netip.Addr, header string) {
+	switch {
+	case r.Header.Get("X-Forwarded-For") != "":
+		header = "X-Forwarded-For"
+	case r.Header.Get("Forwarded") != "":
+		header = "Forwarded"
+	default:
+		return netip.Addr{}, ""
+	}
+	peer = Connection(r)
+	here := loopback.Host(peer.String())
+	if !here && !peer.IsPrivate() && !peer.IsLinkLocalUnicast() ||
+		slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(peer) }) {
+		return netip.Addr{}, ""
+	}
+	if !here {
+		for entry := range strings.SplitSeq(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",") {
+			if parse(strings.TrimSpace(entry)) == peer {
+				return netip.Addr{}, ""
+			}
+		}
+	}
+	return peer, header
 }
 
 // Normal returns an address in one spelling: IPv4 in IPv6 as IPv4, and without

@@ -43,7 +43,7 @@ func TestEveryMistakeIsExplained(t *testing.T) {
 			w.nothingElse()
 		})
 	}
-	if len(mistakes) != 54 {
+	if len(mistakes) != 55 {
 		t.Errorf("there are %d mistakes in the list", len(mistakes))
 	}
 }
@@ -243,6 +243,17 @@ var mistakes = []struct {
 					},
 				})
 			}
+		},
+	},
+	{
+		name:  "the log says that the proxy is not listed",
+		guide: "All users are locked out together",
+		run: func(w *setup) {
+			w.cfg.TrustedProxies = nil
+			w.env["AUTH_URL"] = todo
+			w.publish(todo, proxy(w.serve(app(w.auth())), wellConfigured))
+			w.signsIn(todo)
+			w.logged(1, "WARN", "UnlistedProxy", `"proxy":"127.0.0.1"`, `"header":"X-Forwarded-For"`, `cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}`)
 		},
 	},
 	{

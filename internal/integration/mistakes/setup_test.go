@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -48,8 +49,11 @@ func newSetup(t *testing.T) *setup {
 	w.cfg = pintle.Config{
 		Providers: []pintle.Provider{w.idp.OIDC("acme"), &pintle.Credentials{Authorize: w.check}},
 		Secrets:   []string{secret},
-		Getenv:    func(name string) string { return w.env[name] },
-		Logger:    slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+
+		Getenv: func(name string) string { return w.env[name] },
+		Logger: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	return w
 }
