@@ -3,8 +3,10 @@ package pintle_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -535,5 +537,22 @@ func TestAStoreWithoutSessionsLeavesThemInTokens(t *testing.T) {
 	b.signInWith("acme").goesTo(s.url)
 	if who := b.who(); who != "Ada Lovelace" || !strings.HasPrefix(b.cookie(sessionCookie), "eyJ") {
 		t.Errorf("%s is signed in, with the cookie %q", who, b.cookie(sessionCookie))
+	}
+}
+
+// The error says once what is wrong with the address, and once what to write.
+func TestTheErrorOfAnAddressHasTheFixOnce(t *testing.T) {
+	for _, address := range []string{"localhost:8443", "app.example", "ftp://app.example", "https://app.example:99999", "https://"} {
+		_, err := pintle.New(pintle.Config{URL: address, Secrets: []string{secret}, Getenv: func(string) string { return "" }})
+		text := fmt.Sprint(err)
+		for part, want := range map[string]int{"Config.URL (AUTH_URL)": 1, strconv.Quote(address): 1, "such as https://app.example.com": 1, "origin: ": 0} {
+			if n := strings.Count(text, part); n != want {
+				t.Errorf("%q is %d times in the error %s", part, n, text)
+			}
+		}
+	}
+	_, err := pintle.New(pintle.Config{URL: "https://kim:" + canary + "@app.example", Secrets: []string{secret}, Getenv: func(string) string { return "" }})
+	if text := fmt.Sprint(err); !strings.Contains(text, "user name") || strings.Contains(text, canary) {
+		t.Errorf("the error of an address with a password is %s", text)
 	}
 }

@@ -383,8 +383,9 @@ func (s *settings) resolvePaths() *Error {
 	var err error
 	if s.origins, err = origin.New(origin.Config{URL: s.URL, TrustForwarded: s.TrustHost}); err != nil {
 		s.origins, _ = origin.New(origin.Config{}) // which has nothing that could be wrong
-		return fail(CodeConfiguration, fmt.Errorf("Config.URL (AUTH_URL) is %q: %w: set it to the public URL of "+
-			"the application, such as https://app.example.com", s.URL, err))
+		// The error of Parse has the value and the fix.
+		return fail(CodeConfiguration, fmt.Errorf("Config.URL (AUTH_URL) has to be the public URL of the application: %s",
+			strings.TrimPrefix(err.Error(), "origin: ")))
 	}
 	if !strings.HasPrefix(base, "/") || strings.HasPrefix(base, "//") || strings.ContainsAny(base, "?#%\\ ") {
 		return fail(CodeConfiguration, fmt.Errorf("Config.BasePath is %q: it must be a plain path that begins with one /", base))
