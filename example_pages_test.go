@@ -2,18 +2,23 @@ package pintle_test
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"log"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/pages"
+	"github.com/pintleauth/pintle/throttle"
 )
 
 // A site in English and German, which names itself.
@@ -53,38 +58,61 @@ func ExamplePages() {
 {{with .Problem}}<p role="alert">{{.}}</p>{{end}}
 <form method="post">
 <input type="hidden" name="callbackUrl" value="{{.Next}}">
+<label>Email <input name="email" type="email" autocomplete="username"></label>
 <label>Password <input name="password" type="password" autocomplete="current-password"></label>
 <button>Sign in</button>
 </form>`))
-	auth := exampleAuth(pintle.Callbacks{}) // with Pages: pintle.Pages{SignIn: "/login"}
+	password := &pintle.Credentials{Authorize: func(_ context.Context, c *pintle.Submission) (*pintle.User, error) {
+		if c.Text("email") != "ali@example.com" || c.Text("password") != "open sesame" {
+			return nil, nil // which is wrong
+		}
+		return &pintle.User{ID: "7", Name: "Ali Baba", Email: "ali@example.com"}, nil
+	}}
+	guard := &throttle.Guard{PerAccountAndClient: throttle.Limit{Burst: 1, Every: time.Minute}}
+	auth, err := pintle.New(pintle.Config{
+		Providers: []pintle.Provider{guard.Credentials(password, "email")},
+		Secrets:   []string{"the output of openssl rand -base64 33"},
+		Pages:     pintle.Pages{SignIn: "/login"},
+		Getenv:    func(string) string { return "" }, // nothing but what is here
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
 	login := http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data := struct{ Next, Problem string }{Next: r.FormValue("callbackUrl")}
 		if r.Method == http.MethodPost {
 			next, err := auth.SignIn(w, r, "credentials", pintle.SignInOptions{
 				RedirectTo: cmp.Or(data.Next, "/"),
-				Fields:     map[string]any{"password": r.PostFormValue("password")},
+				Fields:     map[string]any{"email": r.PostFormValue("email"), "password": r.PostFormValue("password")},
 			})
 			if err == nil {
 				http.Redirect(w, r, next, http.StatusSeeOther)
 				return
 			}
 			data.Problem = "That did not work. Try again."
+			if refused, ok := errors.AsType[*pintle.Error](err); ok && refused.RetryAfter > 0 { // too many attempts
+				data.Problem = "Too many attempts. Wait a minute."
+				w.Header().Set("Retry-After", strconv.FormatFloat(math.Ceil(refused.RetryAfter.Seconds()), 'f', 0, 64))
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
 		}
 		if err := page.Execute(w, data); err != nil {
 			log.Print(err)
 		}
 	}))
 
-	for _, password := range []string{"open barley", "open sesame"} {
-		form := url.Values{"password": {password}, "callbackUrl": {"/cave"}}
+	for _, password := range []string{"open sesame", "open barley", "open barley"} {
+		form := url.Values{"email": {"ali@example.com"}, "password": {password}, "callbackUrl": {"/cave"}}
 		r := httptest.NewRequest(http.MethodPost, "http://localhost:3000/login", strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
 		login.ServeHTTP(w, r)
-		text, _ := io.ReadAll(w.Body)
-		fmt.Println(w.Code, w.Header().Get("Location"), strings.Contains(string(text), "Try again"))
+		_, problem, _ := strings.Cut(w.Body.String(), `<p role="alert">`)
+		problem, _, _ = strings.Cut(problem, "<")
+		fmt.Println(strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Header().Get("Location"), problem, " ", w.Header().Get("Retry-After"))))
 	}
 	// Output:
-	// 200  true
-	// 303 http://localhost:3000/cave false
+	// 303 http://localhost:3000/cave
+	// 200 That did not work. Try again.
+	// 429 Too many attempts. Wait a minute. 60
 }
