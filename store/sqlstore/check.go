@@ -9,7 +9,8 @@ import (
 
 // A Problem is something about a database that makes a store slow or unsafe.
 type Problem struct {
-	// Text describes the problem and its consequence.
+	// Text describes the problem and its consequence, and what to change in the
+	// layout if that repairs it.
 	Text string
 
 	// Fix is the statement that repairs it. It is empty where no statement
@@ -164,7 +165,7 @@ func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {
 		return nil, err
 	}
 	if len(there) == 0 {
-		return []Problem{{Text: fmt.Sprintf("there is no table %s, which the layout names", t.Name)}}, nil
+		return []Problem{{Text: fmt.Sprintf("there is no table %s, which the layout names", t.Name) + s.withoutTable(t)}}, nil
 	}
 	names := slices.Clone(t.extra)
 	for _, column := range t.columns {
@@ -172,7 +173,7 @@ func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {
 	}
 	slices.Sort(names)
 	if lacking := s.lacking(names, there); len(lacking) > 0 {
-		return []Problem{{Text: fmt.Sprintf("the table %s has no column %s, which the layout names", t.Name, list(lacking))}}, nil
+		return []Problem{{Text: fmt.Sprintf("the table %s has no column %s, which the layout names", t.Name, list(lacking)) + s.withoutColumns(t, lacking)}}, nil
 	}
 	probe := s.dialect.statement(fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", list(names), t.quoted))
 	if err := s.each(ctx, nil, probe); err != nil {
@@ -195,6 +196,29 @@ func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {
 		}
 	}
 	return problems, nil
+}
+
+// withoutTable says what to do about a table of Auth.js that is missing. That of passkeys may
+// be: it belongs into no layout then, since the store deletes a user's rows in each table.
+func (s *Store) withoutTable(t *table) string {
+	switch {
+	case s.tables.hashed:
+		return ""
+	case t == s.tables.authenticators:
+		return ": no user can be deleted. If the application has no passkeys, set Layout.Authenticators = sqlstore.Table{}; pintle doctor leaves the table out without -passkeys"
+	}
+	return ": set its name in the layout, or with -table"
+}
+
+// withoutColumns says what to do about columns that are missing in a table of Auth.js.
+func (s *Store) withoutColumns(t *table, lacking []string) string {
+	switch {
+	case s.tables.hashed:
+		return ""
+	case slices.ContainsFunc(lacking, func(name string) bool { return !slices.Contains(t.extra, s.dialect.quote(name)) }):
+		return ": create it, or set its name in Columns of the layout, or with -column"
+	}
+	return ": create it, or leave it out of Extra of the layout, or out of -extra"
 }
 
 func uniquely(unique bool) string {

@@ -335,6 +335,42 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// The table of passkeys is in the layout of Drizzle, and many applications have none. It is a
+// problem all the same: the store deletes what a user has in every table of the layout.
+func TestCheckSaysHowToLeaveTheTableOfPasskeysOut(t *testing.T) {
+	for _, l := range sharedLayouts {
+		if !strings.HasPrefix(l.file, "drizzle-") {
+			continue
+		}
+		t.Run(l.file, func(t *testing.T) {
+			db := l.create(t)
+			repair(t, db, l.store(t, db))
+			execute(t, db.DB, "DROP TABLE authenticator")
+			s := l.store(t, db)
+			u, err := s.CreateUser(t.Context(), &pintle.User{Email: "ada@example.org"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.DeleteUser(t.Context(), u.ID); err == nil {
+				t.Error("DeleteUser without a table of the layout succeeded, and Check says that it does not")
+			}
+			problems, err := s.Check(t.Context())
+			if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Text, "set Layout.Authenticators = sqlstore.Table{}") {
+				t.Errorf("Check() = %v, %v, want how to leave the table out", problems, err)
+			}
+
+			l.layout.Authenticators = sqlstore.Table{}
+			s = l.store(t, db)
+			if problems, err := s.Check(t.Context()); err != nil || len(problems) != 0 {
+				t.Errorf("Check() of the layout without the table = %v, %v, want nothing", problems, err)
+			}
+			if err := s.DeleteUser(t.Context(), u.ID); err != nil {
+				t.Errorf("DeleteUser with the layout without the table: %v", err)
+			}
+		})
+	}
+}
+
 func TestCheckNamesSettingsThatHurt(t *testing.T) {
 	tests := []struct {
 		name    string
