@@ -33,7 +33,7 @@ func doctor(w io.Writer, args []string) error {
 	if flags.NArg() == 0 {
 		e := environment{os.Getenv, os.Environ()}
 		e.examineSecrets(r)
-		e.examineAddress(r)
+		e.examineAddress(ctx, r)
 		e.examineProviders(ctx, r)
 		e.examineMailServer(ctx, r)
 		if e.get("DATABASE_URL") == "" {

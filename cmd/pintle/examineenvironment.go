@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -56,7 +58,7 @@ func (e environment) publicURL() (name string, u *url.URL, err error) {
 	return "", nil, nil
 }
 
-func (e environment) examineAddress(r *report) {
+func (e environment) examineAddress(ctx context.Context, r *report) {
 	name, u, err := e.publicURL()
 	switch {
 	case name == "":
@@ -75,6 +77,23 @@ func (e environment) examineAddress(r *report) {
 		r.note("%s is %s: that is for development, no other machine reaches it", name, u)
 	default:
 		r.good("%s is %s", name, u)
+		examineHost(ctx, r, name, u.Hostname())
+	}
+}
+
+// lookupHost returns the addresses of a host.
+var lookupHost = net.DefaultResolver.LookupHost
+
+// examineHost looks for the addresses of a host. Their absence is a note, since the name may be
+// known to the clients of a private network only.
+func examineHost(ctx context.Context, r *report, variable, host string) {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	_, err := lookupHost(ctx, host)
+	if failed, ok := errors.AsType[*net.DNSError](err); ok && failed.IsNotFound {
+		r.note("the host %s of %s has no address: is it written correctly, and is its DNS record there?", host, variable)
+	} else if err != nil {
+		r.note("the host %s of %s was not looked up: the DNS server does not answer", host, variable)
 	}
 }
 
@@ -119,7 +138,7 @@ func (e environment) examineProviders(ctx context.Context, r *report) {
 		}
 		r.good("AUTH_%s_ID is set: register the callback URL %s/callback/%s", name, e.routes(), id)
 		if !known {
-			r.note("%s is no provider of the catalogue: its id is taken for %s", name, id)
+			r.note("%s is not in the catalogue; its callback URL assumes the id %s", name, id)
 		}
 		if known && e.get("AUTH_"+name+"_SECRET") == "" {
 			r.note("AUTH_%s_SECRET is not set: the application does not start with that provider, unless it sets the client secret itself or its client has none", name)

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
+	"net"
 	"strings"
 	"testing"
 
@@ -9,7 +12,21 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"pintle": main})
+	testscript.Main(m, map[string]func(){"pintle": func() {
+		lookupHost = hosts
+		main()
+	}})
+}
+
+// hosts are those that the scripts name, so that they need no DNS server.
+func hosts(_ context.Context, host string) ([]string, error) {
+	switch {
+	case strings.HasSuffix(host, ".example.com"):
+		return []string{"192.0.2.1"}, nil
+	case host == "silent.example":
+		return nil, errors.New("i/o timeout")
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
 var update = flag.Bool("update", false, "rewrite the outputs in testdata")
