@@ -157,7 +157,7 @@ func (im *importing) takeTOTP(e *entry, u *User) (reason string, err error) {
 		// user out of the account.
 		return "authenticator app: the address is not proven, so the user adds one at the next sign-in", nil
 	case im.sealer == nil:
-		return "", errors.New("userimport: the source has secrets of authenticator apps: set Options.Secrets to those of the configuration")
+		return "", errors.New("userimport: the source has secrets of authenticator apps: set Options.Secrets to those of the configuration, or AUTH_SECRET for pintle users import")
 	}
 	e.totp = u.TOTP
 	return "", nil

@@ -45,7 +45,7 @@ func activity(w io.Writer, args []string) error {
 		return err
 	}
 	tables.accounts = tables.layout != "" // the tables beside those of the layout
-	address, err := addressOf(flags.Args())
+	address, err := tables.address(flags.Args())
 	if err != nil {
 		return err
 	}

@@ -46,10 +46,19 @@ func (e entry) mail() bool { return strings.HasPrefix(e.Protocol, "mail") }
 
 // nearest returns the id that is most like a mistyped one, if any is.
 func nearest(entries []entry, id string) string {
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = e.ID
+	}
+	return nearestName(ids, id)
+}
+
+// nearestName returns the name that is most like a mistyped one, if any is.
+func nearestName(names []string, typed string) string {
 	best, least := "", 3
-	for _, e := range entries {
-		if d := distance(strings.ToLower(id), e.ID); d < least && 2*d <= len(e.ID) {
-			best, least = e.ID, d
+	for _, name := range names {
+		if d := distance(strings.ToLower(typed), name); d < least && 2*d <= len(name) {
+			best, least = name, d
 		}
 	}
 	return best

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -16,22 +18,54 @@ import (
 	"github.com/pintleauth/pintle/store/sqlstore"
 )
 
-// addressOf returns the URL in the arguments, or else the variable DATABASE_URL:
-// all users of the machine can read the arguments in the list of processes, and a
-// URL usually has a password.
-func addressOf(args []string) (string, error) {
+// address returns the URL in the arguments or of the option -database, or else the
+// variable DATABASE_URL: all users of the machine can read the arguments in the list of
+// processes, and a URL usually has a password.
+func (f *tableFlags) address(args []string) (string, error) {
+	if f.database != "" {
+		args = append(slices.Clip(args), f.database)
+	}
+	if len(args) > 1 {
+		return "", usagef("one URL is enough, and options come before it: %s", shownArguments(args))
+	}
 	address := os.Getenv("DATABASE_URL")
-	switch len(args) {
-	case 0:
-	case 1:
+	if len(args) == 1 {
 		address = args[0]
-	default:
-		return "", usagef("one URL is enough, and options come before it: %q", args)
 	}
 	if address == "" {
 		return "", usagef("which database? Give its URL, or set DATABASE_URL")
 	}
 	return address, nil
+}
+
+// schemes are those of the URLs of databases.
+var schemes = []string{"postgres", "postgresql", "mysql", "mariadb", "sqlite", "file", "redis", "rediss", "mongodb", "mongodb+srv"}
+
+// isDatabase reports whether an argument is the URL of a database, which is no user and no file.
+func isDatabase(arg string) bool {
+	scheme, _, found := strings.Cut(arg, ":")
+	return found && slices.Contains(schemes, scheme)
+}
+
+// withoutDatabase rejects the URL of a database among arguments that name something else.
+func withoutDatabase(args []string) error {
+	if slices.ContainsFunc(args, isDatabase) {
+		return usagef("name the database with -database URL, before the other arguments, or set DATABASE_URL")
+	}
+	return nil
+}
+
+// shownArguments are arguments in a message. One that may be the URL of a database is left
+// out, whatever its form: it may have a password, and messages are in logs.
+func shownArguments(args []string) string {
+	shown := make([]string, len(args))
+	for i, arg := range args {
+		if strings.ContainsAny(arg, ":=") {
+			arg = "…"
+		}
+		shown[i] = arg
+	}
+	return fmt.Sprintf("%q", shown)
 }
 
 // An opening sets what opening a database may change.
@@ -67,6 +101,9 @@ func openSQLite(address string, how opening) (*sql.DB, error) {
 	if rest, found := strings.CutPrefix(path, "//"); found && !strings.HasPrefix(rest, "/") {
 		path = rest // as other tools write a relative path; SQLite takes it for a host
 	}
+	if path == "" { // SQLite would make a database that is gone when it is closed
+		return nil, usagef("the URL has to name a file: sqlite:app.db")
+	}
 	if how == mayCreate {
 		settings := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 		return sql.Open("sqlite", "file:"+path+"?"+cmp.Or(query, settings))
@@ -82,16 +119,19 @@ func openSQLite(address string, how opening) (*sql.DB, error) {
 }
 
 // openMySQL opens a URL in the form of other tools, which the driver does not
-// accept.
+// accept. What follows the "?" are parameters of the driver: without them tls=true would
+// be ignored, and the password sent without TLS.
 func openMySQL(address string) (*sql.DB, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, unquoted(err)
 	}
-	c := mysql.NewConfig()
-	c.User, c.DBName, c.Net = u.User.Username(), strings.TrimPrefix(u.Path, "/"), "tcp"
+	c, err := mysql.ParseDSN("tcp(" + net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306")) + ")/?" + u.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("the URL of the database: %w", err)
+	}
+	c.User, c.DBName = u.User.Username(), strings.TrimPrefix(u.Path, "/")
 	c.Passwd, _ = u.User.Password()
-	c.Addr = u.Hostname() + ":" + cmp.Or(u.Port(), "3306")
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err

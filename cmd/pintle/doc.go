@@ -20,8 +20,9 @@
 //	                                     the claims of the session token on standard input
 //	pintle version                       which version this is
 //
-// A database is named by a URL that begins with postgres:, mysql: or sqlite:, or
-// by the variable DATABASE_URL. A layout has the name of the adapter of Auth.js
+// A database is named by a URL that begins with postgres:, mysql: or sqlite:, as the last
+// argument or with -database, or by the variable DATABASE_URL. The commands about one user
+// take -database or the variable. A layout has the name of the adapter of Auth.js
 // that made the tables: pg, neon, supabase, d1, drizzle, prisma, kysely or
 // typeorm; without one they are those of pintle migrate. The options -table,
 // -column and -extra describe the application's changes to the layout.

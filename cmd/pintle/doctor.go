@@ -30,7 +30,7 @@ func doctor(w io.Writer, args []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), examination)
 	defer cancel()
 	r := newReport(w)
-	if flags.NArg() == 0 {
+	if flags.NArg() == 0 && tables.database == "" {
 		e := environment{os.Getenv, os.Environ()}
 		e.examineSecrets(r)
 		e.examineAddress(ctx, r)

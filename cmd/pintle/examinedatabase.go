@@ -30,7 +30,7 @@ var layouts = map[string]func(sqlstore.Dialect) sqlstore.Layout{
 // tableFlags describe the tables of a database, as the application's
 // [sqlstore.Layout] does.
 type tableFlags struct {
-	layout                 string
+	layout, database       string
 	passkeys, accounts     bool
 	tables, columns, extra pairs
 	tenants                names
@@ -53,6 +53,7 @@ func (p *pairs) Set(text string) error {
 
 func (f *tableFlags) register(flags *flag.FlagSet) {
 	flags.StringVar(&f.layout, "layout", "", "the `adapter` of Auth.js that made the tables: "+strings.Join(slices.Sorted(maps.Keys(layouts)), ", "))
+	flags.StringVar(&f.database, "database", "", "the `URL` of the database, instead of DATABASE_URL")
 	flags.Var(&f.tables, "table", "another name of a table, as `users=app_user`; may be repeated")
 	flags.Var(&f.columns, "column", "another name of a column, as `users.emailVerified=verified`")
 	flags.Var(&f.extra, "extra", "a further column, as `users=role`")
@@ -64,7 +65,7 @@ func (f *tableFlags) given() bool {
 
 // examineDatabase looks at the database that args or the environment name.
 func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags) error {
-	address, err := addressOf(args)
+	address, err := f.address(args)
 	if err != nil {
 		return err
 	}

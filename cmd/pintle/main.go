@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 )
 
 // A command is one word after the program's name.
@@ -17,11 +19,11 @@ type command struct {
 var commands = []command{
 	{"secret", "secret", "Prints a fresh AUTH_SECRET, with 256 random bits, for an environment file.", printSecret},
 	{"providers", "providers [list | search WORD | show ID [-url URL] [-as ID]]", "Lists the catalogue of providers, searches it, or shows what to register and set for one.", providers},
-	{"migrate", "migrate [-layout NAME -accounts] [URL]", "Makes the tables of package sqlstore in a database, or brings them up to date. With -layout it makes those of package account beside the tables of Auth.js, and changes none of these.", migrate},
-	{"activity", "activity [-user ID] [-actor ID] [-kind KIND] [-outcome OUTCOME] [-since TIME] [-until TIME] [-limit N] [-json] [-layout NAME] [URL]", "Lists what happened to the accounts of users, the newest first: sign-ins, failed attempts, changes, acts of operators.", activity},
-	{"reseal", "reseal [-layout NAME] [-tenant NAME] [URL]", "Seals the secrets of all authenticator apps with the first of the secrets in the environment, so that the others can be taken away. It may be stopped and run again.", reseal},
-	{"sweep", "sweep [-batch N] [-pause DURATION] [-grace DURATION] [-json] [-layout NAME] [URL]", "Removes what has expired from a database in SQL, Redis or MongoDB, in batches with pauses, while requests go on. It may be stopped, and several may run at once.", runSweep},
-	{"doctor", "doctor [-layout NAME] [URL]", "Examines the environment and the servers it names, or the database at a URL alone, and changes nothing.", doctor},
+	{"migrate", "migrate [-layout NAME -accounts] [-database URL | URL]", "Makes the tables of package sqlstore in a database, or brings them up to date. With -layout it makes those of package account beside the tables of Auth.js, and changes none of these.", migrate},
+	{"activity", "activity [-user ID] [-actor ID] [-kind KIND] [-outcome OUTCOME] [-since TIME] [-until TIME] [-limit N] [-json] [-layout NAME] [-database URL | URL]", "Lists what happened to the accounts of users, the newest first: sign-ins, failed attempts, changes, acts of operators.", activity},
+	{"reseal", "reseal [-layout NAME] [-tenant NAME] [-database URL | URL]", "Seals the secrets of all authenticator apps with the first of the secrets in the environment, so that the others can be taken away. It may be stopped and run again.", reseal},
+	{"sweep", "sweep [-batch N] [-pause DURATION] [-grace DURATION] [-json] [-layout NAME] [-database URL | URL]", "Removes what has expired from a database in SQL, Redis or MongoDB, in batches with pauses, while requests go on. It may be stopped, and several may run at once.", runSweep},
+	{"doctor", "doctor [-layout NAME] [-table NAME=NAME] [-column TABLE.NAME=NAME] [-extra TABLE=NAME] [-passkeys] [-accounts] [-tenant NAME] [-database URL | URL]", "Examines the environment and the servers it names, or the database at a URL alone, and changes nothing.", doctor},
 	{"token", "token [-cookie NAME] [-tenant NAME] < TOKEN", "Opens the session token on standard input with AUTH_SECRET and shows its claims.", func(w io.Writer, args []string) error { return openToken(os.Stdin, w, args) }},
 }
 
@@ -44,6 +46,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	switch name {
 	case "help", "-h", "-help", "--help":
+		if words := args[1:]; len(words) > 0 && words[0] != "help" && !strings.HasPrefix(words[0], "-") {
+			if words = words[:min(len(words), 2)]; words[0] != usersName {
+				words = words[:1]
+			}
+			return run(append(slices.Clone(words), "-h"), stdout, stderr)
+		}
 		usage(stdout)
 		return 0
 	case "version", "-version", "--version":
@@ -54,10 +62,39 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case "":
 		usage(stderr)
 	default:
-		fmt.Fprintf(stderr, "pintle: unknown command %q\n", name)
-		usage(stderr)
+		fmt.Fprintf(stderr, "pintle: %s\n", unknownCommand(name, ""))
 	}
 	return 2
+}
+
+// unknownCommand is the message about a mistyped command, with the one that may be meant. Those
+// about users begin with the prefix "users ".
+func unknownCommand(typed, prefix string) string {
+	var names []string
+	meant := make(map[string]string)
+	add := func(name, command string) {
+		if meant[name] == "" {
+			names, meant[name] = append(names, name), command
+		}
+	}
+	if prefix == "" {
+		for _, c := range commands {
+			add(c.name, c.name)
+		}
+		add(usersName, usersName)
+		add("version", "version")
+	}
+	for _, c := range userCommands {
+		add(c.name, usersName+" "+c.name)
+	}
+	text := "unknown command"
+	if !strings.ContainsAny(typed, ":=") { // the URL of a database may have a password
+		text += fmt.Sprintf(" %q", typed)
+	}
+	if near := nearestName(names, typed); near != "" {
+		text += ": did you mean pintle " + meant[near] + "?"
+	}
+	return text + "\nsee pintle " + prefix + "help"
 }
 
 // execute runs a command and returns the status of the process.

@@ -31,7 +31,7 @@ func migrate(w io.Writer, args []string) error {
 	if err := tables.check(); err != nil {
 		return err
 	}
-	address, err := addressOf(flags.Args())
+	address, err := tables.address(flags.Args())
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -33,6 +34,12 @@ func providers(w io.Writer, args []string) error {
 	case "help", "-h", "-help", "--help":
 		_, err := fmt.Fprintln(w, "usage: pintle providers [list | search WORD | show ID [-url URL] [-as ID]]")
 		return err
+	}
+	if slices.ContainsFunc(entries, func(e entry) bool { return e.ID == verb }) {
+		return usagef("unknown command %q: did you mean pintle providers show %s?", verb, verb)
+	}
+	if near := nearestName([]string{"list", "search", "show"}, verb); near != "" {
+		return usagef("unknown command %q: did you mean pintle providers %s?", verb, near)
 	}
 	return usagef("unknown command %q", verb)
 }

@@ -43,7 +43,7 @@ func reseal(w io.Writer, args []string) error {
 	if len(secrets) == 0 {
 		return usagef("set AUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3, to the secrets of the application")
 	}
-	address, err := addressOf(flags.Args())
+	address, err := tables.address(flags.Args())
 	if err != nil {
 		return err
 	}

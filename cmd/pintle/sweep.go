@@ -29,19 +29,17 @@ import (
 
 // sweepFlags are the options of the command.
 type sweepFlags struct {
-	tables   tableFlags
-	database string
-	prefix   string
-	batch    int
-	pause    time.Duration
-	grace    time.Duration
-	json     bool
+	tables tableFlags
+	prefix string
+	batch  int
+	pause  time.Duration
+	grace  time.Duration
+	json   bool
 }
 
 func (f *sweepFlags) register(flags *flag.FlagSet) {
 	f.tables.register(flags)
 	flags.BoolVar(&f.tables.accounts, "accounts", false, "the tables of package account are beside those of the -layout")
-	flags.StringVar(&f.database, "database", "", "the `URL` of the database, instead of DATABASE_URL")
 	flags.StringVar(&f.prefix, "prefix", "", "the `text` before each key in Redis: redisstore.Options.BaseKeyPrefix")
 	flags.IntVar(&f.batch, "batch", 500, "how many rows are removed at once")
 	flags.DurationVar(&f.pause, "pause", 100*time.Millisecond, "the least time between two batches; a pause is as long as the batch at least, and 0 means none")
@@ -63,11 +61,7 @@ func runSweep(w io.Writer, args []string) error {
 	case f.pause < 0 || f.grace < 0:
 		return usagef("-pause and -grace cannot be negative")
 	}
-	named := flags.Args()
-	if f.database != "" {
-		named = append(named, f.database)
-	}
-	address, err := addressOf(named)
+	address, err := f.tables.address(flags.Args())
 	if err != nil {
 		return err
 	}
@@ -134,7 +128,7 @@ func (f *sweepFlags) open(ctx context.Context, address string) (*sweep.Job, func
 
 // exists reports whether a table can be read.
 func exists(ctx context.Context, db *sql.DB, table string) bool {
-	rows, err := db.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0") //nolint:gosec // a name of ours
+	rows, err := db.QueryContext(ctx, "SELECT 1 FROM "+table+" WHERE 1 = 0") //nolint:gosec // a quoted name, or one of ours
 	if err != nil {
 		return false
 	}

@@ -53,8 +53,14 @@ func act(
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	if n := flags.NArg(); n == 0 || n > most {
-		return usagef("want %s, after the options: %q", takes, flags.Args())
+	if err := withoutDatabase(flags.Args()); err != nil {
+		return err
+	}
+	switch n := flags.NArg(); {
+	case n == 0:
+		return usagef("want %s, after the options", takes)
+	case n > most:
+		return usagef("want %s, after the options: %s", takes, shownArguments(flags.Args()))
 	}
 	if secret != nil && secret() && !a.secretsOut && !isTerminal(w) {
 		return usagef("what it prints is a secret, and the output is not a terminal: add -stdout if it goes to the right place")
@@ -94,6 +100,15 @@ func (a *acting) attach(store *sqlstore.Store, secrets []string) error {
 	a.ctx = account.WithOperator(context.Background(), operatorID)
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		a.ctx = account.WithOperatorName(a.ctx, u.Username)
+	}
+	return nil
+}
+
+// needsAddress reports that the address of the application is not known. The links that the
+// command prints begin with it.
+func needsAddress() error {
+	if cmp.Or(os.Getenv("AUTH_URL"), os.Getenv("NEXTAUTH_URL")) == "" {
+		return usagef("set AUTH_URL to the address that users open, such as https://app.example.com: the link begins with it")
 	}
 	return nil
 }
@@ -179,6 +194,9 @@ func createUser(w io.Writer, args []string) error {
 		flags.Var(&roles, "role", "a `role` of the user; may be repeated")
 	}, "an address", 1, nil, func(a *acting, args []string) error {
 		u, err := a.ops.Create(a.ctx, account.NewUser{Email: args[0], Name: name, Roles: roles})
+		if errors.Is(err, pintle.ErrConflict) {
+			return errors.New("there is a user with the address: see pintle users show")
+		}
 		if err != nil {
 			return err
 		}
@@ -201,6 +219,9 @@ func inviteUser(w io.Writer, args []string) error {
 			}
 			return said(w, "the invitation is taken back")
 		}
+		if err := needsAddress(); err != nil {
+			return err
+		}
 		link, err := a.ops.Invite(a.ctx, account.Invitation{Email: args[0], Name: name, Roles: roles})
 		if err != nil {
 			return err
@@ -214,7 +235,9 @@ func banUser(w io.Writer, args []string) error {
 	var reason string
 	return act("ban", w, args, func(flags *flag.FlagSet) {
 		flags.Func("until", "the `time` at which the ban ends, as 2027-01-31T12:00:00Z; without it the ban has no end", func(text string) (err error) {
-			until, err = time.Parse(time.RFC3339, text)
+			if until, err = time.Parse(time.RFC3339, text); err != nil {
+				err = errors.New("write 2027-01-31T12:00:00Z")
+			}
 			return err
 		})
 		flags.StringVar(&reason, "reason", "", "the `reason`, for operators")
@@ -236,7 +259,7 @@ func changeRoles(w io.Writer, args []string) error {
 	return act("roles", w, args, nil, "a user, and then the roles: all of them, at most 32", 1+32, nil, func(a *acting, args []string) error {
 		// No role begins with "-": it is an option in the wrong place.
 		if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }) {
-			return usagef("want the user and the roles after the options: %q", args)
+			return usagef("want the user and the roles after the options: %s", shownArguments(args))
 		}
 		return on(func(a *acting, w io.Writer, userID string, roles []string) error {
 			err := a.ops.SetRoles(a.ctx, userID, roles)
@@ -260,6 +283,8 @@ func resetPassword(w io.Writer, args []string) error {
 			do := a.ops.SendReset
 			if temporary {
 				do = a.ops.SetTemporaryPassword
+			} else if err := needsAddress(); err != nil {
+				return err
 			}
 			text, err := do(a.ctx, userID)
 			if err == nil && temporary {
@@ -277,10 +302,13 @@ func deleteUser(w io.Writer, args []string) error {
 	var after time.Duration
 	return act("delete", w, args, func(flags *flag.FlagSet) {
 		flags.Func("after", "how `long` the user can still keep the account, as 336h; without it the user is deleted at once", func(text string) (err error) {
-			if after, err = time.ParseDuration(text); err == nil && after <= 0 {
-				err = errors.New("want more than 0: leave the option out to delete the user at once")
+			switch after, err = time.ParseDuration(text); {
+			case err != nil:
+				return errors.New("write 336h for two weeks")
+			case after <= 0:
+				return errors.New("want more than 0: leave the option out to delete the user at once")
 			}
-			return err
+			return nil
 		})
 	}, "the id or the address of a user", 1, nil, func(a *acting, args []string) error {
 		return on(func(a *acting, w io.Writer, userID string, _ []string) error {
@@ -351,13 +379,13 @@ func listUsers(w io.Writer, args []string) error {
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	if flags.NArg() > 0 {
-		return usagef("want nothing after the options: %q", flags.Args())
+	if flags.NArg() > 1 || flags.NArg() == 1 && !isDatabase(flags.Arg(0)) {
+		return usagef("want no more than the URL of the database after the options: %s", shownArguments(flags.Args()))
 	}
 	if *most < 0 {
 		return usagef("-limit is negative: 0 lists all")
 	}
-	store, db, err := o.open()
+	store, db, err := o.open(flags.Args()...)
 	if err != nil {
 		return err
 	}

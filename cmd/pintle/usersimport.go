@@ -164,8 +164,11 @@ func importUsers(w io.Writer, args []string) (err error) {
 	if err := parse(flags, args); err != nil {
 		return err
 	}
+	if err := withoutDatabase(flags.Args()); err != nil {
+		return err
+	}
 	if flags.NArg() != 1 {
-		return usagef("which file? Give its name, or - for the standard input, after the options: %q", flags.Args())
+		return usagef("which file? Give its name, or - for the standard input, after the options: %s", shownArguments(flags.Args()))
 	}
 	defer func() {
 		for _, c := range o.close {
@@ -185,7 +188,7 @@ func importUsers(w io.Writer, args []string) (err error) {
 	defer stop()
 	out := bufio.NewWriter(w)
 	rules := o.options()
-	rules.Report = func(outcome userimport.Outcome) { printOutcome(out, outcome, o.json) }
+	rules.Report = func(outcome userimport.Outcome) { printOutcome(out, withOption(outcome), o.json) }
 	rules.Progress = printProgress(os.Stderr, 2*time.Second)
 	result, err := o.recorded(store, func() (userimport.Result, error) { return userimport.Import(ctx, store, users, rules) })
 	printResult(out, result, &o)

@@ -51,8 +51,11 @@ func showUser(w io.Writer, args []string) error {
 	if err := parse(flags, args); err != nil {
 		return err
 	}
+	if err := withoutDatabase(flags.Args()); err != nil {
+		return err
+	}
 	if flags.NArg() != 1 {
-		return usagef("which user? Give one id or address, after the options: %q", flags.Args())
+		return usagef("which user? Give one id or address, after the options: %s", shownArguments(flags.Args()))
 	}
 	store, db, err := o.open()
 	if err != nil {
@@ -108,7 +111,11 @@ func (s *shownUser) print(w io.Writer) error {
 	line("name", s.Name)
 	line("roles", strings.Join(s.Roles, ", "))
 	if s.BannedUntil != nil {
-		line("banned until", orNever(s.BannedUntil))
+		if s.BannedUntil.Before(accountstore.Forever) {
+			line("banned until", orNever(s.BannedUntil))
+		} else {
+			line("banned", "without an end")
+		}
 		line("reason", s.BanReason)
 	}
 	if s.DeleteAt != nil {
