@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -77,12 +78,16 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 		return err
 	}
 	defer db.Close()
-	store, err := f.store(db, dialect)
+	store, err := f.storeOf(db, dialect)
 	if err != nil {
 		return err
 	}
 	if err := db.PingContext(ctx); err != nil {
 		r.problem("the %s database does not answer: %v", dialect, unquoted(err))
+		return nil
+	}
+	if found := f.otherLayouts(ctx, db, dialect); found != nil {
+		r.problem("%s", foreignTables(found))
 		return nil
 	}
 	problems, err := store.Check(ctx)
@@ -97,10 +102,22 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 		r.good("the %s database has the tables and indices it should have", dialect)
 		examineSeals(ctx, r, store.AccountStore(), f.tenants)
 	}
+	f.examinePasskeys(ctx, r, db, dialect)
 	if slices.ContainsFunc(problems, func(p sqlstore.Problem) bool { return strings.HasPrefix(p.Fix, "CREATE UNIQUE") }) {
 		r.note("a statement that makes an index unique fails while there are duplicates: merge those first")
 	}
 	return nil
+}
+
+// examinePasskeys looks for the table of passkeys that the layout has by default. Its absence
+// is no problem of the database.
+func (f *tableFlags) examinePasskeys(ctx context.Context, r *report, db *sql.DB, dialect sqlstore.Dialect) {
+	if f.layout == "" || f.passkeys {
+		return
+	}
+	if name := layouts[f.layout](dialect).Authenticators.Name; name != "" && !exists(ctx, db, quoted(dialect, name)) {
+		r.note("there is no table %s for passkeys: set Layout.Authenticators = sqlstore.Table{} in the application, which deletes no user otherwise", name)
+	}
 }
 
 // examineSeals counts the secrets of authenticator apps by the secrets that open them. Rows
@@ -134,8 +151,23 @@ func (f *tableFlags) check() error {
 	return nil
 }
 
-// store returns a store on its own tables, or on those of a layout.
+// store returns a store on its own tables, or on those of a layout. It fails if the database
+// has tables of another layout instead.
 func (f *tableFlags) store(db *sql.DB, dialect sqlstore.Dialect) (*sqlstore.Store, error) {
+	store, err := f.storeOf(db, dialect)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), examination)
+	defer cancel()
+	if found := f.otherLayouts(ctx, db, dialect); found != nil {
+		return nil, errors.New(foreignTables(found))
+	}
+	return store, nil
+}
+
+// storeOf is store without a look at the database.
+func (f *tableFlags) storeOf(db *sql.DB, dialect sqlstore.Dialect) (*sqlstore.Store, error) {
 	if f.layout == "" {
 		if f.given() {
 			return nil, usagef("-table, -column, -extra, -passkeys and -accounts are about the tables of a -layout")

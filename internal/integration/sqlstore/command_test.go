@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"cmp"
 	"net/url"
 	"os/exec"
 	"path/filepath"
@@ -15,11 +16,7 @@ import (
 // The command makes tables in which the doctor finds no problem, and names what the
 // tables of an adapter of Auth.js lack.
 func TestTheCommandKnowsEveryDatabase(t *testing.T) {
-	command := filepath.Join(t.TempDir(), "pintle")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/pintleauth/pintle/cmd/pintle")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the command: %v\n%s", err, out)
-	}
+	command := buildCommand(t)
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			address := urlOf(t, d.open(t))
@@ -45,6 +42,36 @@ func TestTheCommandKnowsEveryDatabase(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The doctor without -layout names the adapter that made the tables, or those whose tables
+// are alike.
+func TestTheCommandNamesTheAdapterOfTables(t *testing.T) {
+	command := buildCommand(t)
+	for _, l := range sharedLayouts {
+		t.Run(l.file, func(t *testing.T) {
+			adapter, _, _ := strings.Cut(l.file, "-")
+			out, err := exec.CommandContext(t.Context(), command, "doctor", urlOf(t, l.create(t))).CombinedOutput()
+			want := cmp.Or(alike[l.file], adapter)
+			if err == nil || !strings.Contains(string(out), "the database has tables of Auth.js ("+want+"): use -layout ") {
+				t.Errorf("doctor: %v, want the layouts %s:\n%s", err, want, out)
+			}
+		})
+	}
+}
+
+// alike has the adapters whose tables have the same names and columns.
+var alike = map[string]string{"pg-postgresql": "neon, pg"}
+
+// buildCommand returns the path of the command.
+func buildCommand(t *testing.T) string {
+	t.Helper()
+	command := filepath.Join(t.TempDir(), "pintle")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/pintleauth/pintle/cmd/pintle")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the command: %v\n%s", err, out)
+	}
+	return command
 }
 
 // urlOf returns the URL of a database in the form of other tools.

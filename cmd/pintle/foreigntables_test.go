@@ -1,0 +1,119 @@
+package main
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pintleauth/pintle/store/sqlstore"
+)
+
+// The tables of Drizzle for SQLite, without that of passkeys.
+const drizzleTables = `
+CREATE TABLE user (id text PRIMARY KEY NOT NULL, name text, email text UNIQUE, emailVerified integer, image text);
+CREATE TABLE account (
+	userId text NOT NULL, type text NOT NULL, provider text NOT NULL, providerAccountId text NOT NULL, refresh_token text, access_token text,
+	expires_at integer, token_type text, scope text, id_token text, session_state text, PRIMARY KEY (provider, providerAccountId)
+);
+CREATE INDEX account_user ON account (userId);
+CREATE TABLE session (sessionToken text PRIMARY KEY NOT NULL, userId text NOT NULL, expires integer NOT NULL);
+CREATE INDEX session_user ON session (userId);
+CREATE INDEX session_expires ON session (expires);
+CREATE TABLE verificationToken (identifier text NOT NULL, token text NOT NULL, expires integer NOT NULL, PRIMARY KEY (identifier, token));
+CREATE INDEX verification_expires ON verificationToken (expires);
+PRAGMA journal_mode = WAL`
+
+// drizzleDatabase returns the URL of a database of Drizzle.
+func drizzleDatabase(t *testing.T) (*sql.DB, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "app.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.ExecContext(t.Context(), drizzleTables); err != nil {
+		t.Fatal(err)
+	}
+	return db, "sqlite:" + path
+}
+
+// output runs the command.
+func output(args ...string) (status int, text string) {
+	var b strings.Builder
+	status = run(args, &b, &b)
+	return status, b.String()
+}
+
+// A newcomer who is told to migrate has a second set of tables, without users.
+func TestTablesOfAuthJSAreNamedAndNotCalledMissing(t *testing.T) {
+	t.Setenv("AUTH_SECRET", "an-authentication-secret-for-tests")
+	_, address := drizzleDatabase(t)
+	for _, args := range [][]string{{"doctor"}, {"activity"}, {"sweep"}, {"reseal"}, {"users", "list"}, {"doctor", "-layout", "d1"}} {
+		status, text := output(append(args, address)...)
+		if want := "tables of Auth.js (drizzle): use -layout drizzle\n"; status != 1 || !strings.Contains(text, want) || strings.Contains(text, "pintle migrate") {
+			t.Errorf("pintle %q: status %d, want 1 and %q, without pintle migrate:\n%s", args, status, want, text)
+		}
+	}
+}
+
+func TestTablesThatAreNotThoseOfAuthJSAreNoLayout(t *testing.T) {
+	db, address := drizzleDatabase(t)
+	if _, err := db.ExecContext(t.Context(), "DROP TABLE session"); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := output("doctor", address); !strings.Contains(text, "the database has no tables yet: run pintle migrate") {
+		t.Errorf("doctor:\n%s\nwant that it has no tables", text)
+	}
+}
+
+// Store.Check and the doctor examine the same tables, but only the program says whether its
+// layout has passkeys.
+func TestTheTableOfPasskeysMayBeLeftOut(t *testing.T) {
+	db, address := drizzleDatabase(t)
+	status, text := output("doctor", "-layout", "drizzle", address)
+	if status != 0 || !strings.Contains(text, "note     there is no table authenticator for passkeys: set Layout.Authenticators = sqlstore.Table{}") {
+		t.Errorf("doctor: status %d, want 0 and a note:\n%s", status, text)
+	}
+	if status, text = output("doctor", "-layout", "drizzle", "-passkeys", address); status != 1 ||
+		!strings.Contains(text, "there is no table authenticator, which the layout names: no user can be deleted. If the application has no passkeys, set Layout.Authenticators") {
+		t.Errorf("doctor -passkeys: status %d, want 1 and the table:\n%s", status, text)
+	}
+	layout := sqlstore.Drizzle(sqlstore.SQLite)
+	layout.Authenticators = sqlstore.Table{}
+	store, err := sqlstore.NewShared(db, layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := store.Check(t.Context()); err != nil || len(problems) != 0 {
+		t.Errorf("Check() of the layout without the table = %v, %v, want nothing", problems, err)
+	}
+}
+
+func TestAColumnThatIsMissingComesWithWhatToDo(t *testing.T) {
+	_, address := drizzleDatabase(t)
+	for option, want := range map[string]string{
+		"-extra=users=rolle":              "the table user has no column rolle, which the layout names: create it, or leave it out of Extra of the layout, or out of -extra\n",
+		"-column=users.emailVerified=ver": "the table user has no column ver, which the layout names: create it, or set its name in Columns of the layout, or with -column\n",
+		"-table=verifications=tokens":     "there is no table tokens, which the layout names: set its name in the layout, or with -table\n",
+	} {
+		if status, text := output("doctor", "-layout", "drizzle", option, address); status != 1 || !strings.Contains(text, want) {
+			t.Errorf("doctor %s: status %d, want 1 and %q:\n%s", option, status, want, text)
+		}
+	}
+}
+
+// An option such as tls=true that was ignored would send the password without TLS.
+func TestTheParametersOfAMySQLURLAreUsed(t *testing.T) {
+	if _, _, err := openDatabase("mysql://app:s3cret@localhost/app?tls=nonesuch", mustExist); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("openDatabase with an unknown TLS configuration: %v, want an error without the password", err)
+	}
+	for _, address := range []string{"mysql://app:s3cret@localhost/app?tls=true", "mysql://app@[::1]/app"} {
+		db, _, err := openDatabase(address, mustExist)
+		if err != nil {
+			t.Fatalf("openDatabase(%s): %v", address, err)
+		}
+		_ = db.Close()
+	}
+}
