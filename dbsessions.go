@@ -441,10 +441,10 @@ func (s dbSessions) replace(w *unitOfWork, d *decision) (*Session, error) {
 // extend moves the end of a session when UpdateAge has passed since it was moved
 // last, and saves what [Claim.Set] changed. It returns the lines for the browser.
 func (s dbSessions) extend(q *sessionRequest, stored *StoredSession) (lines []string, err error) {
-	now := time.Now().UTC().Truncate(time.Millisecond)
+	now := time.Now()
+	expires := s.lifetime.Extended(stored.Created, now)
 	// With a negative UpdateAge a session is extended in the millisecond it began.
-	expires := s.lifetime.Extended(stored.Created, time.Now())
-	due := s.lifetime.Due(s.lifetime.LastExtended(stored.Expires), now)
+	due := s.lifetime.Due(s.lifetime.LastExtended(stored.Expires), now.UTC().Truncate(time.Millisecond))
 	if q.renewal != renewNever && (due && expires.After(stored.Expires) || q.changes != nil) {
 		change := SessionUpdate{Expires: expires.UTC().Truncate(time.Millisecond)}
 		if q.changes != nil {

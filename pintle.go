@@ -283,8 +283,10 @@ func (a *Auth) load(w http.ResponseWriter, r *http.Request) (*http.Request, bool
 		c.session, c.page = found.session, found.page
 		c.away = found.err != nil && found.cause == unanswered
 	}
-	if outer := sessionContextOf(r.Context()); c.session == nil && outer != nil && outer.given {
-		c.session, c.given = outer.session, true
+	if c.session == nil {
+		if outer := sessionContextOf(r.Context()); outer != nil && outer.given {
+			c.session, c.given = outer.session, true
+		}
 	}
 	// Also without a session: guards further in need not look again, and the
 	// session of another Auth ends here.

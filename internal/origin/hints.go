@@ -116,6 +116,9 @@ func (o Origin) isAt(host, proto string) bool {
 //
 // https://www.rfc-editor.org/rfc/rfc7239#section-4
 func parameter(element, name string) string {
+	if element == "" {
+		return "" // as for every session check without a proxy
+	}
 	for pair := range strings.SplitSeq(element, ";") {
 		if key, value, _ := strings.Cut(pair, "="); strings.EqualFold(strings.TrimSpace(key), name) {
 			return strings.Trim(value, ` "`)
