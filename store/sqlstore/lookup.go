@@ -60,8 +60,13 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 	if err != nil {
 		return nil, nil, r.fail(ctx, "find session", err)
 	}
-	u := l.user.user(r)
-	s := l.session.session(token, l.handle(r, token))
+	found := new(struct { // one allocation for both
+		session pintle.StoredSession
+		user    pintle.User
+	})
+	s, u := &found.session, &found.user
+	l.user.into(u, r)
+	l.session.into(s, token, l.handle(r, token))
 	s.UserID = u.ID
 	if r.tables.facts != nil {
 		s.Data = l.facts.of(u.ID)

@@ -37,7 +37,13 @@ func (s *sessionRow) dest(r records) []any {
 // session returns the session that was read, with the handle as its id where
 // the table has no column for one.
 func (s *sessionRow) session(token, handle string) *pintle.StoredSession {
-	return &pintle.StoredSession{Token: token, ID: cmp.Or(string(s.id), handle), UserID: string(s.owner), Expires: s.expires.Time, Created: s.created.Time, Data: s.data}
+	session := new(pintle.StoredSession)
+	s.into(session, token, handle)
+	return session
+}
+
+func (s *sessionRow) into(session *pintle.StoredSession, token, handle string) {
+	*session = pintle.StoredSession{Token: token, ID: cmp.Or(string(s.id), handle), UserID: string(s.owner), Expires: s.expires.Time, Created: s.created.Time, Data: s.data}
 }
 
 // CreateSession implements [pintle.Store].

@@ -43,12 +43,17 @@ func (u *userRow) dest(r records) []any {
 }
 
 func (u *userRow) user(r records) *pintle.User {
-	user := &pintle.User{
+	user := new(pintle.User)
+	u.into(user, r)
+	return user
+}
+
+func (u *userRow) into(user *pintle.User, r records) {
+	*user = pintle.User{
 		ID: string(u.id), Name: u.name.String, Email: u.email.String, Image: u.image.String,
 		EmailVerified: u.verified.Time, Extra: withColumns(u.extra, r.tables.users.Extra, u.more),
 	}
 	user.MarkNull()
-	return user
 }
 
 // withColumns adds what further columns hold to the fields of a JSON object.
