@@ -97,6 +97,12 @@ type SignInOptions struct {
 	// sign-in. The proof then has the method "mfa". A security key without a PIN cannot
 	// give it.
 	RequireUserVerification bool
+
+	// Proofs are methods that the server has verified beside what the provider verifies, and
+	// when: the mail of a sign-up that was read, for example. They are for a [Credentials]
+	// provider, whose "pwd" is added, and [Callbacks.Hold] receives them in
+	// [PendingSignIn].Authentication. Never take them from the request.
+	Proofs map[string]time.Time
 }
 
 // SignIn signs a user in from the host's own handler: it does what a form
@@ -142,6 +148,9 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 	if err := x.askForScopes(o.Scopes, o.ProviderAccountID); err != nil {
 		return x.leaveTo(w, err)
 	}
+	if err := x.takeProofs(o.Proofs, inOneStep); err != nil {
+		return x.leaveTo(w, err)
+	}
 	if x.provider == nil {
 		x.noteUnknownProvider(provider)
 		return query.Append(x.origin+x.base+"/signin", "callbackUrl", x.callbackURL), nil
@@ -156,6 +165,23 @@ func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, provider string, o
 		return x.leaveTo(w, x.callback())
 	}
 	return x.leaveTo(w, x.signIn())
+}
+
+// takeProofs keeps what the host has verified beside a password. Of another provider the answer
+// comes with another request, which would not have it.
+func (x *exchange) takeProofs(proofs map[string]time.Time, inOneStep bool) error {
+	if len(proofs) == 0 {
+		return nil
+	}
+	if !inOneStep {
+		return fail(CodeConfiguration, errors.New("SignInOptions.Proofs is for a Credentials provider: leave it out"))
+	}
+	proven := Authentication{Methods: []string{methodPassword}, Time: x.began, Proofs: maps.Clone(proofs)}
+	if err := x.checkAuthentication(proven.complete()); err != nil {
+		return fail(CodeConfiguration, fmt.Errorf("SignInOptions.Proofs: %w", err))
+	}
+	x.proofs = proven.Proofs
+	return nil
 }
 
 // SignOutOptions are the details of [Auth.SignOut]. The zero value comes back to the

@@ -55,6 +55,9 @@ type exchange struct {
 	own   query.Values
 	asked *asked
 
+	// proofs are what server code has verified beside a password, and when.
+	proofs map[string]time.Time
+
 	// callbackURL is where the browser goes in the end; callbackText is how the
 	// cookie remembers it.
 	callbackURL, callbackText string

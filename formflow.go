@@ -69,7 +69,7 @@ func (f *formFlow) finish(x *exchange) (*arrival, error) {
 	return &arrival{
 		by: byHost, user: user, submission: submission,
 		account:        &Account{Type: TypeCredentials, Provider: f.id, ProviderAccountID: user.ID},
-		authentication: Authentication{Methods: []string{methodPassword}},
+		authentication: Authentication{Methods: []string{methodPassword}, Proofs: x.proofs},
 		// The form token is that of this browser. Without the check any site could
 		// have posted the form.
 		fromHere: x.csrfVerified && !x.DangerouslySkipCSRFCheck,

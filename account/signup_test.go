@@ -3,6 +3,7 @@ package account_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,6 +38,46 @@ func TestASignUpByTheCodeOfTheMailSignsIn(t *testing.T) {
 func (b *browser) signUp(email string, pairs ...string) *browser {
 	b.t.Helper()
 	return b.get("/auth/account/sign-up").post("/auth/account/sign-up", append([]string{"email", email}, pairs...)...)
+}
+
+// AC-118: a user who has read the mail of the sign-up has proven the mailbox, and enrols without
+// a second code, also in another browser than the one that began.
+func TestASignUpProvesTheMailboxForTheFirstFactor(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		ways := map[string]func(s *site, began *browser) *browser{
+			"the code": func(s *site, began *browser) *browser {
+				return began.post("/auth/account/sign-up-sent", "code", s.code())
+			},
+			"the link":                    func(s *site, began *browser) *browser { return began.get(s.lastMail().URL) },
+			"the link in another browser": func(s *site, _ *browser) *browser { return s.browser().get(s.lastMail().URL) },
+		}
+		for name, read := range ways {
+			t.Run(name, func(t *testing.T) {
+				s := newSite(t, tokens, required)
+				b := read(s, s.browser().signUp(ada)).post("/auth/account/sign-up-finish", "password", goodPassword).isAt(enrol).isSignedInAs("")
+				if mails := len(s.sent(ada)); mails != 1 {
+					t.Errorf("%d mails were sent", mails)
+				}
+				b.addApp("enrol")
+				b.isSignedInAs(ada)
+				session := s.browserWith(b).get("/auth/account/me").json()["session"].(map[string]any)
+				if got := fmt.Sprint(session["amr"]); !strings.Contains(got, "mail") || session["acr"] != "mfa" {
+					t.Errorf("the session has the methods %s and the level %v", got, session["acr"])
+				}
+			})
+		}
+	})
+}
+
+// The link of an invitation is returned to the operator, who does not read the mail of the user.
+func TestAnInvitationProvesNoMailboxForTheFirstFactor(t *testing.T) {
+	s := newSite(t, false, required)
+	ops, ctx := s.operators()
+	link, err := ops.Invite(ctx, account.Invitation{Email: ada})
+	s.done(err)
+	b := s.browser().get(link).post("/auth/account/sign-up-finish", "password", goodPassword).isAt(enrol)
+	b.post(enrol, "code", s.code()).want(200)
+	b.key()
 }
 
 // AT-15, AC-50, AC-53
