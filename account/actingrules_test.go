@@ -91,7 +91,15 @@ func TestAProtectedRoleOpensNoHandlerForAnOperatorWhoActs(t *testing.T) {
 		}
 	}
 	rows.looks = 0
-	b.get("/admin").want(http.StatusForbidden).says("You act as another user.").says("pintle-acting")
+	b.get("/admin").want(http.StatusForbidden).says("Stop acting to open this page.").says("pintle-acting")
+	if strings.Contains(b.page, "Nothing was done") || strings.Contains(b.page, "/auth/signin") || strings.Count(b.page, `action="/auth/account/stop-acting"`) != 2 {
+		t.Errorf("the page of a role does not offer to stop acting: %s", b.page)
+	}
+	rows.looks = 0
+	b.get("/auth/account/password").want(http.StatusForbidden).says("Only the user can open this page.")
+	if strings.Contains(b.page, "Nothing was done") || strings.Contains(b.page, "/auth/signin\"") {
+		t.Errorf("a page that was opened: %s", b.page)
+	}
 	rows.looks = 0
 	b.get("/editors").want(http.StatusOK)
 	rows.user = ""

@@ -205,16 +205,28 @@ func (v *visit) fail(err error) {
 	shown := v.newPage(name, "")
 	shown.Status, shown.Notice = v.status, ""
 	if name == "problem" {
-		shown.Text = page.Plain(v.sentence(p.code, p.number))
+		shown.Text = page.Plain(v.sentence(v.textOf(p), p.number))
 	}
 	shown.Links = p.links
-	if len(p.links) == 0 {
+	switch {
+	case p.text == "acting_role":
+		shown.Forms = []page.Form{{Action: v.site.path(stopActingRoute), Button: v.word("acting_end")}}
+	case v.acting == nil && len(p.links) == 0:
 		shown.Links = []page.Link{{URL: v.site.signIn(), Text: v.word("sign_in")}}
 	}
 	if p.code != "signed_out" {
 		v.dress(&shown)
 	}
 	v.writePage(v.pages.Form(shown))
+}
+
+// textOf is the key of the text of a problem. Of a page that was only opened nothing could be
+// done.
+func (v *visit) textOf(p *problem) string {
+	if p.code == "acting" && p.text == "" && isSafe(v.r) {
+		return "acting_page"
+	}
+	return cmp.Or(p.text, p.code)
 }
 
 // queryOf returns the first value of a parameter of the query.

@@ -21,6 +21,9 @@ type problem struct {
 	// refused reports that the application has refused the request, whatever its code is.
 	refused bool
 
+	// text is the key of the text, if that is not the code.
+	text string
+
 	// again reports that the page can be shown once more.
 	again bool
 

@@ -96,7 +96,9 @@ func (a *Accounts) RequireRole(next http.Handler, roles ...string) http.Handler 
 		case err != nil:
 			a.guardVisit(w, r).fail(unavailable(err))
 		case len(enough) == 0:
-			a.guardVisit(w, r).fail(problemOf("acting"))
+			p := problemOf("acting")
+			p.text = "acting_role" // the user could not open the page either
+			a.guardVisit(w, r).fail(p)
 		case !slices.ContainsFunc(enough, func(role string) bool { return slices.Contains(has, role) }):
 			a.guardVisit(w, r).fail(problemOf("refused"))
 		default:

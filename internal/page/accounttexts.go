@@ -353,6 +353,8 @@ func englishAccount() pages.AccountTexts {
 			"has_password":           "This account has a password. Change it instead.",
 			"refused":                "This is not possible here.",
 			"acting":                 "You act as another user. Nothing was done: only the user can do this.",
+			"acting_page":            "You act as another user. Only the user can open this page.",
+			"acting_role":            "Stop acting to open this page.",
 			"acting_ended":           "You no longer act as the user. Nothing was done. Load the page again to go on as yourself.",
 			"not_confirmed":          "Tick the box to go on.",
 			"other_user":             "This belongs to another account. Sign in to the one whose address is to change.",

@@ -315,6 +315,8 @@ func SimplifiedChinese() pages.Texts {
 				"account_exists":         "现在已有使用此地址的账号。请登录该账号。",
 				"acting":                 "您正在以其他用户的身份操作。未执行任何操作：只有该用户本人才能执行此操作。",
 				"acting_ended":           "您已不再以该用户的身份操作。未执行任何操作。请重新加载页面，以您自己的身份继续。",
+				"acting_page":            "您正在以其他用户的身份操作。只有该用户本人才能打开此页面。",
+				"acting_role":            "请停止以此身份操作，然后打开此页面。",
 				"address_taken":          "另一个账号现在已使用此地址。",
 				"address_unproved":       "请先确认您的电子邮箱地址。",
 				"cannot_be_checked":      "目前无法检查验证码。请使用其他方式，或联系网站的管理者。",

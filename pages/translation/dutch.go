@@ -411,6 +411,8 @@ func Dutch() pages.Texts {
 				"account_exists":         "Er is inmiddels een account met dit adres. Log daarop in.",
 				"acting":                 "U handelt namens een andere gebruiker. Er is niets gedaan: alleen de gebruiker zelf kan dit doen.",
 				"acting_ended":           "U handelt niet meer namens de gebruiker. Er is niets gedaan. Laad de pagina opnieuw om als uzelf verder te gaan.",
+				"acting_page":            "U handelt namens een andere gebruiker. Alleen de gebruiker zelf kan deze pagina openen.",
+				"acting_role":            "Handel niet meer namens deze gebruiker om deze pagina te openen.",
 				"address_taken":          "Een ander account heeft inmiddels dit adres.",
 				"address_unproved":       "Bevestig eerst uw e-mailadres.",
 				"cannot_be_checked":      "De code kan nu niet worden gecontroleerd. Gebruik een andere manier of vraag het aan de beheerder van de website.",

@@ -442,6 +442,8 @@ func French() pages.Texts {
 				"account_exists":         "Il existe maintenant un compte avec cette adresse. Connectez-vous-y.",
 				"acting":                 "Vous agissez au nom d’un autre utilisateur. Rien n’a été fait\u00a0: seul l’utilisateur peut faire cela.",
 				"acting_ended":           "Vous n’agissez plus au nom de l’utilisateur. Rien n’a été fait. Rechargez la page pour continuer en votre propre nom.",
+				"acting_page":            "Vous agissez au nom d’un autre utilisateur. Seul l’utilisateur peut ouvrir cette page.",
+				"acting_role":            "Cessez d’agir en son nom pour ouvrir cette page.",
 				"address_taken":          "Un autre compte a maintenant cette adresse.",
 				"address_unproved":       "Confirmez d’abord votre adresse e-mail.",
 				"cannot_be_checked":      "Le code ne peut pas être vérifié pour le moment. Utilisez un autre moyen ou adressez-vous à l’exploitant du site.",

@@ -444,6 +444,8 @@ func German() pages.Texts {
 				"account_exists":         "Inzwischen gibt es ein Konto mit dieser Adresse. Melden Sie sich damit an.",
 				"acting":                 "Sie handeln im Namen einer anderen Person. Es ist nichts geschehen: Das kann nur diese Person selbst tun.",
 				"acting_ended":           "Sie handeln nicht mehr im Namen der anderen Person. Es ist nichts geschehen. Laden Sie die Seite neu, um in Ihrem eigenen Namen weiterzumachen.",
+				"acting_page":            "Sie handeln im Namen einer anderen Person. Diese Seite kann nur diese Person selbst öffnen.",
+				"acting_role":            "Beenden Sie das Handeln im Namen der anderen Person, um diese Seite zu öffnen.",
 				"address_taken":          "Inzwischen hat ein anderes Konto diese Adresse.",
 				"address_unproved":       "Bestätigen Sie zuerst Ihre E-Mail-Adresse.",
 				"cannot_be_checked":      "Der Code kann im Moment nicht geprüft werden. Nehmen Sie einen anderen Weg oder fragen Sie den Betreiber der Website.",

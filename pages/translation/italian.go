@@ -436,6 +436,8 @@ func Italian() pages.Texts {
 				"account_exists":         "Ora esiste un account con questo indirizzo. Accedi a quello.",
 				"acting":                 "Stai agendo a nome di un altro utente. Non è stato fatto nulla: solo l’utente può farlo.",
 				"acting_ended":           "Non agisci più a nome dell’utente. Non è stato fatto nulla. Ricarica la pagina per continuare a nome tuo.",
+				"acting_page":            "Stai agendo a nome di un altro utente. Solo l’utente può aprire questa pagina.",
+				"acting_role":            "Smetti di agire a nome dell’utente per aprire questa pagina.",
 				"address_taken":          "Ora un altro account ha questo indirizzo.",
 				"address_unproved":       "Conferma prima il tuo indirizzo e-mail.",
 				"cannot_be_checked":      "Ora non è possibile verificare il codice. Usa un altro modo o rivolgiti al gestore del sito.",

@@ -389,6 +389,8 @@ func Polish() pages.Texts {
 				"account_exists":         "Istnieje już konto z tym adresem. Zaloguj się na nie.",
 				"acting":                 "Działasz w imieniu innego użytkownika. Nic nie zostało zrobione: może to zrobić tylko ten użytkownik.",
 				"acting_ended":           "Nie działasz już w imieniu użytkownika. Nic nie zostało zrobione. Wczytaj stronę ponownie, aby kontynuować we własnym imieniu.",
+				"acting_page":            "Działasz w imieniu innego użytkownika. Tę stronę może otworzyć tylko ten użytkownik.",
+				"acting_role":            "Przestań działać w imieniu użytkownika, aby otworzyć tę stronę.",
 				"address_taken":          "Inne konto ma już ten adres.",
 				"address_unproved":       "Najpierw potwierdź swój adres e-mail.",
 				"cannot_be_checked":      "Nie można teraz sprawdzić kodu. Użyj innego sposobu lub zwróć się do operatora witryny.",

@@ -419,6 +419,8 @@ func Portuguese() pages.Texts {
 				"account_exists":         "Já existe uma conta com este endereço. Entre nela.",
 				"acting":                 "Você está agindo em nome de outro usuário. Nada foi feito: só o usuário pode fazer isto.",
 				"acting_ended":           "Você não está mais agindo em nome do usuário. Nada foi feito. Recarregue a página para continuar em seu próprio nome.",
+				"acting_page":            "Você está agindo em nome de outro usuário. Só o usuário pode abrir esta página.",
+				"acting_role":            "Pare de agir em nome do usuário para abrir esta página.",
 				"address_taken":          "Outra conta já tem este endereço.",
 				"address_unproved":       "Confirme primeiro o seu endereço de e-mail.",
 				"cannot_be_checked":      "O código não pode ser verificado agora. Use outra forma ou fale com o responsável pelo site.",

@@ -434,6 +434,8 @@ func Spanish() pages.Texts {
 				"account_exists":         "Ya existe una cuenta con esta dirección. Inicie sesión en ella.",
 				"acting":                 "Está actuando en nombre de otro usuario. No se ha hecho nada: solo el usuario puede hacer esto.",
 				"acting_ended":           "Ya no actúa en nombre del usuario. No se ha hecho nada. Vuelva a cargar la página para continuar en su propio nombre.",
+				"acting_page":            "Está actuando en nombre de otro usuario. Solo el usuario puede abrir esta página.",
+				"acting_role":            "Deje de actuar en nombre del usuario para abrir esta página.",
 				"address_taken":          "Otra cuenta ya tiene esta dirección.",
 				"address_unproved":       "Confirme primero su dirección de correo.",
 				"cannot_be_checked":      "Ahora no se puede comprobar el código. Use otra forma o consulte al responsable del sitio.",

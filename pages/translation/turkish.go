@@ -399,6 +399,8 @@ func Turkish() pages.Texts {
 				"account_exists":         "Bu adresle artık bir hesap var. O hesapta oturum açın.",
 				"acting":                 "Başka bir kullanıcı adına işlem yapıyorsunuz. Hiçbir şey yapılmadı: bunu yalnızca kullanıcının kendisi yapabilir.",
 				"acting_ended":           "Artık kullanıcı adına işlem yapmıyorsunuz. Hiçbir şey yapılmadı. Kendi adınıza devam etmek için sayfayı yeniden yükleyin.",
+				"acting_page":            "Başka bir kullanıcı adına işlem yapıyorsunuz. Bu sayfayı yalnızca kullanıcının kendisi açabilir.",
+				"acting_role":            "Bu sayfayı açmak için kullanıcı adına işlem yapmayı bırakın.",
 				"address_taken":          "Bu adres artık başka bir hesapta.",
 				"address_unproved":       "Önce e-posta adresinizi doğrulayın.",
 				"cannot_be_checked":      "Kod şu anda denetlenemiyor. Başka bir yol kullanın veya site işletmecisine başvurun.",
