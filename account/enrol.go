@@ -17,6 +17,14 @@ import (
 // a user without a factor comes here, so that a thief of the password cannot replace one, or one
 // who has proven the only factor, a passkey, and has no recovery codes: see lacksCodes.
 
+// needsCode reports whether a mailed code comes before the first factor: after a password alone,
+// and to a user with an unproven address. A second factor goes with no address that may be that of
+// another person, who would be kept out of the account by it. What a provider reports is no proof.
+func needsCode(p *pintle.PendingSignIn) bool { return isUnproved(p.User) || needsMail(p) }
+
+// isUnproved reports whether a user has an address that the user has not proven.
+func isUnproved(u *pintle.User) bool { return u.Email != "" && !isProved(u) }
+
 // needsMail reports whether the first proof was a password alone. A thief of the password
 // would otherwise add a second factor, and the owner could not sign in any more.
 func needsMail(p *pintle.PendingSignIn) bool {
@@ -30,7 +38,7 @@ func needsMail(p *pintle.PendingSignIn) bool {
 
 // holdForEnrolment is the page of a sign-in that waits for a second factor.
 func (a *Accounts) holdForEnrolment(p *pintle.PendingSignIn) string {
-	if needsMail(p) && isProved(p.User) {
+	if needsCode(p) {
 		a.mailOnHold(enrolKind, p)
 	}
 	return a.heldAt("enrol")
@@ -42,10 +50,7 @@ func (v *visit) enrolling() (p *pintle.PendingSignIn, f *flow, may bool, err err
 	if p, err = v.pendingAt("enrol"); err != nil {
 		return nil, nil, false, err
 	}
-	if p.User.Email != "" && !isProved(p.User) {
-		return nil, nil, false, problemOf("address_unproved")
-	}
-	if !needsMail(p) {
+	if !needsCode(p) {
 		return p, nil, true, nil
 	}
 	f, err = v.findFlow(v.ctx, enrolKind, v.boxes.idOf(enrolKind, pendingID(p)))
@@ -129,6 +134,12 @@ func (v *visit) enrol() (next string, err error) {
 	if codes.payload.Secret == "" {
 		return "", problemOf("flow_missing")
 	}
+	return v.addFirst(p, f, codes)
+}
+
+// addFirst stores the app whose recovery codes were saved, and goes on with the sign-in. f is the
+// flow of the mailed code, or nil.
+func (v *visit) addFirst(p *pintle.PendingSignIn, f, codes *flow) (next string, err error) {
 	before, err := v.basisOf(v.ctx, p.User.ID)
 	if err != nil {
 		return "", err
@@ -137,15 +148,46 @@ func (v *visit) enrol() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := v.storeFirst(p.User, s, before); err != nil {
-		return "", err
+	u, proves := p.User, isUnproved(p.User)
+	if proves {
+		// Now, and not when the code was typed: the sign-in can be broken off until here, and
+		// then a session of before would go on with a proven address.
+		if u, before, err = v.proveAtEnrolment(p, before); err != nil {
+			return "", err
+		}
 	}
-	v.notify("factor-added", p.User, "", "factors")
 	methods := []string{methodTOTP}
 	if f != nil {
 		methods = append(methods, methodMail)
 	}
-	return v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: methods})
+	if err = v.storeFirst(u, s, before); err == nil {
+		v.notify("factor-added", u, "", "factors")
+		next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: methods})
+	}
+	switch {
+	case !proves:
+		return next, err
+	case err != nil:
+		return "", v.endAfterProof(u, err)
+	}
+	// Another person may have used the account before its address was proven.
+	return v.onlyThisSession(p, next, methods...)
+}
+
+// proveAtEnrolment records the proof of the address by the mailed code. It returns the user with the
+// proof, and what the first factor builds on: the proof may have removed the password.
+func (v *visit) proveAtEnrolment(p *pintle.PendingSignIn, before basis) (*pintle.User, basis, error) {
+	err := v.proveFirst(&pintle.PendingSignIn{User: p.User, Account: p.Account, Authentication: p.Authentication})
+	if err != nil {
+		return nil, basis{}, err
+	}
+	now, err := v.basisOf(v.ctx, p.User.ID)
+	if err != nil {
+		return nil, basis{}, err
+	}
+	u := copyOf(p.User)
+	u.EmailVerified = time.Now()
+	return u, basis{state: before.state, chosen: now.chosen}, nil
 }
 
 // proveForEnrolment takes the mailed code, or mails one.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/authtest"
 )
 
 // required is a rule by which every user needs a second factor.
@@ -56,6 +58,128 @@ func TestTheCodeForTheFirstFactorIsMailedAgainThreeTimes(t *testing.T) {
 	b.post(enrol, "code", first).want(422)
 	b.post(enrol, "code", s.code()).want(200)
 	b.key()
+}
+
+// AC-3, AC-61, AC-118, AC-120: what a provider reports proves no address.
+func TestAUserOfAProviderProvesTheAddressBeforeTheFirstFactor(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := withAcme(t, tokens, authtest.Person{Subject: "1", Email: ada, EmailVerified: true}, required)
+		b := s.browser().get("/auth/signin").post("/auth/signin/acme").isAt(enrol).want(200).isSignedInAs("")
+		u := s.user(ada)
+		thief := s.browser().startSession(u, time.Minute, "fed").isSignedInAs(ada)
+		if shownKey.MatchString(b.page) || len(s.sent(ada)) != 1 {
+			t.Fatalf("%d mails were sent, and the page is %s", len(s.sent(ada)), b.page)
+		}
+		b.post(enrol, "code", "0000 0000").want(422)
+		b.post(enrol, "code", s.code()).want(200)
+		if key, _ := b.key(); key == "" || !s.user(ada).EmailVerified.IsZero() {
+			t.Fatal("the sign-in can still be broken off, and the address is proven")
+		}
+		a, _ := b.addApp("enrol")
+		b.isSignedInAs(ada)
+		if s.user(ada).EmailVerified.IsZero() {
+			t.Error("the address is not proven")
+		}
+		if got := s.browserWith(b).get("/auth/account/me").json()["session"].(map[string]any)["acr"]; got != "mfa" {
+			t.Errorf("the session has the level %v", got)
+		}
+		s.wantMail(ada, "second factor was added")
+		thief.isSignedInAs("")
+		again := s.browser().get("/auth/signin").post("/auth/signin/acme").isAt(secondFactor)
+		again.post(secondFactor, "code", a.code(t, 0)).isSignedInAs(ada)
+	})
+}
+
+func TestAScriptProvesTheAddressBeforeTheFirstFactor(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := withAcme(t, tokens, authtest.Person{Subject: "1", Email: ada}, required)
+		b := s.browser().get("/auth/signin").post("/auth/signin/acme").isAt(enrol)
+		if got := b.getJSON(enrol); b.status != 200 || got["email"] != ada || got["sent"] != true {
+			t.Fatalf("the first step is %d %v", b.status, got)
+		}
+		if got := b.postJSON(enrol, map[string]any{"code": s.code()}); b.status != 200 {
+			t.Fatalf("the code is answered with %d %v", b.status, got)
+		}
+		shown := b.getJSON(enrol)
+		secret, _ := shown["secret"].(string)
+		b.postJSON(enrol, map[string]any{"key": shown["key"], "code": app{secret}.code(t, 0)})
+		if codes, _ := b.getJSON(enrol)["codes"].([]any); len(codes) != 10 {
+			t.Fatalf("%d recovery codes were shown", len(codes))
+		}
+		if got := b.postJSON(enrol, map[string]any{"saved": true}); b.status != 200 {
+			t.Fatalf("the sign-in ends with %d %v", b.status, got)
+		}
+		b.isSignedInAs(ada)
+	})
+}
+
+// With SignUp.Verify at VerifyNone a password signs a user with an unproven address in.
+func TestAUserWhoNeedNotProveTheAddressDoesSoBeforeTheFirstFactor(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, false, required, func(_ *pintle.Config, o *account.Options) { o.SignUp.Verify, o.SignUp.Closed = account.VerifyNone, true })
+	u := s.seed(ada, goodPassword, false)
+	b := s.browser().signIn(ada, goodPassword).isAt(enrol).post(enrol, "code", s.code()).want(200)
+	b.addApp("enrol")
+	if b.isSignedInAs(ada); s.storedKinds(u) == "" || !s.passwordIs(ada, goodPassword) {
+		t.Errorf("the user has %q", s.storedKinds(u))
+	}
+}
+
+// AC-64, AC-118: one mail is enough for both.
+func TestAUserWithAPasswordProvesTheAddressWithTheFirstFactor(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, required)
+		u := s.seed(ada, goodPassword, false)
+		thief := s.browser().startSession(u, time.Minute, "pwd").isSignedInAs(ada)
+		b := s.browser().signIn(ada, goodPassword).isAt(enrol).post(enrol, "code", s.code()).want(200)
+		a, _ := b.addApp("enrol")
+		if b.isSignedInAs(ada); s.user(ada).EmailVerified.IsZero() || len(s.sent(ada)) != 2 {
+			t.Errorf("the address is proven at %v, with %d mails", s.user(ada).EmailVerified, len(s.sent(ada)))
+		}
+		thief.isSignedInAs("")
+		s.half().post(secondFactor, "code", a.code(t, 0)).isSignedInAs(ada)
+	})
+}
+
+// AC-61: an app that is there already may be that of another person, so the proof of the address
+// comes first, and removes it.
+func TestAnAppOfBeforeTheProofIsNotAskedForWhereOneIsRequired(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, false, required)
+	u := s.seed(ada, goodPassword, false)
+	s.trojans(u)
+	b := s.browser().signIn(ada, goodPassword).isAt("/auth/account/prove").post("/auth/account/prove", "code", s.code())
+	b.isAt("/auth/signin").isSignedInAs("")
+	if kinds := s.storedKinds(u); kinds != "password" {
+		t.Errorf("after the proof the user has %q", kinds)
+	}
+	s.browser().signIn(ada, goodPassword).isAt(enrol)
+}
+
+// AC-61: an error after the proof leaves no session of before.
+func TestAnEnrolmentThatFailsAfterTheProofEndsTheSessionsOfBefore(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		refuses := false
+		s := withAcme(t, tokens, authtest.Person{Subject: "1", Email: ada}, required, func(c *pintle.Config, _ *account.Options) {
+			c.Callbacks.Hold = func(context.Context, *pintle.PendingSignIn) (string, error) {
+				if refuses {
+					return "", &pintle.Error{Code: pintle.CodeAccessDenied}
+				}
+				return "", nil
+			}
+		})
+		b := s.browser().get("/auth/signin").post("/auth/signin/acme").isAt(enrol)
+		thief := s.browser().startSession(s.user(ada), time.Minute, "fed").isSignedInAs(ada)
+		b.post(enrol, "code", s.code()).want(200)
+		key, a := b.key()
+		b.post(enrol, "key", key, "code", a.code(t, 0)).want(200)
+		refuses = true
+		b.post(enrol, "saved", "1").isSignedInAs("")
+		if s.user(ada).EmailVerified.IsZero() {
+			t.Fatal("the address is not proven")
+		}
+		thief.isSignedInAs("")
+	})
 }
 
 // AT-54, AC-118

@@ -43,14 +43,18 @@ func (a *Accounts) needsProof(ctx context.Context, p *pintle.PendingSignIn) (boo
 	if p.User.Email == "" || isProved(p.User) {
 		return false, nil
 	}
-	if p.Authentication.Provider == providerID && a.o.SignUp.Verify != VerifyNone {
-		return true, nil
-	}
 	state, err := a.askedState(ctx, p)
 	if err != nil {
 		return false, err
 	}
-	return mustDo(state, mustPassword), nil
+	if mustDo(state, mustPassword) {
+		return true, nil
+	}
+	if p.Authentication.Provider != providerID || a.o.SignUp.Verify == VerifyNone {
+		return false, nil
+	}
+	enrols, err := a.willEnrol(ctx, p) // whose page asks for the proof, too
+	return !enrols && err == nil, err
 }
 
 // pendingID names the flow of a kind that goes with a sign-in that waits.
@@ -244,13 +248,22 @@ func (v *visit) provePending(u *pintle.User) (next string, err error) {
 		}
 	}
 	if next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{methodMail}}); err != nil {
-		return "", asProblem(err)
+		return "", v.endAfterProof(u, err)
 	}
 	if next == v.site.originOf(v.r)+v.heldAt("must-change") {
 		return next, nil // which ends the sessions of before
 	}
 	// Another person may have used the account before its address was proven.
 	return v.onlyThisSession(p, next, methodMail)
+}
+
+// endAfterProof ends the sessions of a user whose address is proven, and whose sign-in has failed
+// with err afterwards: one of before may be that of another person.
+func (v *visit) endAfterProof(u *pintle.User, err error) error {
+	if ended := v.endSessions(context.WithoutCancel(v.ctx), u.ID); ended != nil {
+		v.record(ended)
+	}
+	return asProblem(err)
 }
 
 // mailProof mails the code once more, or for the first time.

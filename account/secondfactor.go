@@ -144,18 +144,11 @@ func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn)
 		return "", err
 	}
 	set := factorsIn(rows)
-	asked := set.asked()
-	if !asked {
-		must, err := a.needsFactor(ctx, p)
-		if err != nil || !must {
-			return "", err
-		}
-		if asked, err = a.hasPasskeyInstead(ctx, p); err != nil {
-			return "", err
-		}
-	}
+	needs, err := a.needOf(ctx, p, set)
 	switch {
-	case !asked:
+	case err != nil || needs == needsNone:
+		return "", err
+	case needs == needsFirst:
 		return a.holdForEnrolment(p), nil
 	case hasSecond(p):
 		return a.askCodes(ctx, p)
@@ -167,6 +160,43 @@ func (a *Accounts) askSecondFactor(ctx context.Context, p *pintle.PendingSignIn)
 		return "", err
 	}
 	return a.heldAt("second-factor"), nil
+}
+
+// A need is what a sign-in needs of a second factor, unless its first proof is two.
+type need int
+
+const (
+	needsNone  need = iota
+	needsProof      // of the one that the user has
+	needsFirst      // the user has none, and adds one
+)
+
+// needOf returns the need of a user with the factors of set.
+func (a *Accounts) needOf(ctx context.Context, p *pintle.PendingSignIn, set *factors) (need, error) {
+	if set.asked() {
+		return needsProof, nil
+	}
+	must, err := a.needsFactor(ctx, p)
+	if err != nil || !must {
+		return needsNone, err
+	}
+	if has, err := a.hasPasskeyInstead(ctx, p); err != nil || has {
+		return needsProof, err
+	}
+	return needsFirst, nil
+}
+
+// willEnrol reports whether a sign-in is going to wait for a first factor.
+func (a *Accounts) willEnrol(ctx context.Context, p *pintle.PendingSignIn) (bool, error) {
+	if a.o.SecondFactor.Off || a.hasBoth(p) {
+		return false, nil
+	}
+	rows, err := a.askedFactors(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	needs, err := a.needOf(ctx, p, factorsIn(rows))
+	return needs == needsFirst, err
 }
 
 // hasSecond reports whether a second factor was proven after the first proof, which never has
