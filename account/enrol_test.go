@@ -116,7 +116,9 @@ func TestAScriptProvesTheAddressBeforeTheFirstFactor(t *testing.T) {
 // With SignUp.Verify at VerifyNone a password signs a user with an unproven address in.
 func TestAUserWhoNeedNotProveTheAddressDoesSoBeforeTheFirstFactor(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, false, required, func(_ *pintle.Config, o *account.Options) { o.SignUp.Verify, o.SignUp.Closed = account.VerifyNone, true })
+	s := newSite(t, false, required, func(_ *pintle.Config, o *account.Options) {
+		o.SignUp.Verify, o.SignUp.Closed = account.VerifyNone, true
+	})
 	u := s.seed(ada, goodPassword, false)
 	b := s.browser().signIn(ada, goodPassword).isAt(enrol).post(enrol, "code", s.code()).want(200)
 	b.addApp("enrol")

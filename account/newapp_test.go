@@ -176,7 +176,7 @@ func TestAnAppNeedsAProvenAddress(t *testing.T) {
 	if _, err := s.store.UpdateUser(t.Context(), u.ID, pintle.UserUpdate{EmailVerified: &time.Time{}}); err != nil {
 		t.Fatal(err)
 	}
-	b.get("/auth/account/totp").want(403)
+	b.get("/auth/account/totp").isAt("/auth/account/prove")
 	b.post("/auth/account/totp", "key", key, "code", a.code(t, 0)).want(403)
 }
 

@@ -62,7 +62,7 @@ func (v *visit) currentPasswordInput(name string) page.Input {
 // address then uses.
 func (v *visit) unproved() *problem {
 	p := problemOf("address_unproved")
-	p.links = []page.Link{v.link("prove", "prove")}
+	p.links = []page.Link{{URL: v.toProof(), Text: v.word("prove")}}
 	return p
 }
 

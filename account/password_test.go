@@ -163,15 +163,23 @@ func TestAFirstPasswordNeedsAProvenAddress(t *testing.T) {
 		s.link(u, "github")
 		b := s.browser().startSession(u, 0, "fed")
 		elsewhere := s.browser().startSession(u, 0, "fed").isSignedInAs("ada@example.com")
-		b.get("/auth/account/password").want(http.StatusForbidden).says("/auth/account/prove")
+		if got := b.getJSON("/auth/account/password"); got["error"] != "address_unproved" || b.status != http.StatusForbidden {
+			t.Errorf("a script gets %d %v", b.status, got)
+		}
 		b.postJSON("/auth/account/password", map[string]any{"password": goodPassword})
 		b.want(http.StatusForbidden)
+		b.get("/auth/account/password").isAt("/auth/account/prove").says("Send the code")
+		b.post("/auth/account/password", "password", goodPassword).want(http.StatusForbidden).says("/auth/account/prove?callbackUrl=%2Fauth%2Faccount%2Fpassword")
 
-		b.get("/auth/account/prove").says("Send the code")
+		back := `name="callbackUrl" value="` + s.server.URL + `/auth/account/password"`
+		b.get("/auth/account/password").isAt("/auth/account/prove").says(back)
 		if len(s.mails) > 0 {
 			t.Error("a page that was shown sent a mail")
 		}
-		b.post("/auth/account/prove", "again", "1").says(`name="code"`)
+		b.post("/auth/account/prove", "again", "1", "callbackUrl", "/auth/account/password").says(`name="code"`)
+		if n := strings.Count(b.page, back); n != 2 {
+			t.Errorf("%d of two forms lead back", n)
+		}
 		b.post("/auth/account/prove", "code", other(s.code())).want(http.StatusUnprocessableEntity)
 		b.stay().post("/auth/account/prove", "code", s.code(), "callbackUrl", "/auth/account/password").want(http.StatusSeeOther)
 		b.stays = false

@@ -174,6 +174,9 @@ func (v *visit) showProve() (*view, error) {
 		Action: v.site.path("prove"), Button: v.word("again"), Secondary: true,
 		Hidden: []page.HiddenField{{Name: "again", Value: "1"}},
 	}
+	if c := v.callbackURL(); c != "" {
+		again.Hidden = append(again.Hidden, page.HiddenField{Name: "callbackUrl", Value: c})
+	}
 	data := map[string]any{"email": who.user.Email, "sent": f != nil}
 	if f == nil { // a page that is only shown sends no mail
 		p := v.newPage("prove-begin", who.user.Email)
@@ -269,7 +272,7 @@ func (v *visit) endAfterProof(u *pintle.User, err error) error {
 // mailProof mails the code once more, or for the first time.
 func (v *visit) mailProof(who *proving) (next string, err error) {
 	if who.claims {
-		return withQuery(v.site.path("prove"), "notice", "mail_sent"), v.mailClaimAgain(who)
+		return v.onWith("prove", "notice", "mail_sent"), v.mailClaimAgain(who)
 	}
 	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
 	switch {
@@ -284,7 +287,7 @@ func (v *visit) mailProof(who *proving) (next string, err error) {
 			return "", err
 		}
 	}
-	return withQuery(v.site.path("prove"), "notice", "mail_sent"), nil
+	return v.onWith("prove", "notice", "mail_sent"), nil
 }
 
 // mailAgain mails a new code of a flow. The attempts stay counted.

@@ -212,11 +212,20 @@ func (v *visit) get() {
 		return
 	}
 	shown, err := v.route.show(v)
+	if isProblem(err, "address_unproved") && !v.json {
+		v.redirect(v.toProof()) // the navigation leads here
+		return
+	}
 	if err != nil {
 		v.fail(err)
 		return
 	}
 	v.write(shown)
+}
+
+// toProof is the page on which the user proves the address, with the way back to this one.
+func (v *visit) toProof() string {
+	return withQuery(v.site.path("prove"), "callbackUrl", v.onWith(v.route.name))
 }
 
 func (v *visit) post() {

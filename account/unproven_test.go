@@ -188,3 +188,31 @@ func TestThePageOfALostAddressIsForASignInThatWaitsForIt(t *testing.T) {
 	}
 	b.get(secondFactor).want(http.StatusOK)
 }
+
+// AC-87: a provider that reports another address moves none, and proves none.
+func TestAProviderMovesNoAddress(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		idp, withIt := acme(t)
+		s := newSite(t, tokens, withIt)
+		idp.SignInAs(authtest.Person{Subject: "1", Email: ada, EmailVerified: true})
+		s.browser().get("/auth/signin").post("/auth/signin/acme").isSignedInAs(ada)
+		before := s.user(ada)
+		for _, proven := range []bool{false, true} {
+			now := time.Time{}
+			if proven {
+				now = time.Now().UTC().Truncate(time.Millisecond)
+			}
+			if _, err := s.store.UpdateUser(t.Context(), before.ID, pintle.UserUpdate{EmailVerified: &now}); err != nil {
+				t.Fatal(err)
+			}
+			idp.SignInAs(authtest.Person{Subject: "1", Email: newAddress, EmailVerified: true})
+			s.browser().get("/auth/signin").post("/auth/signin/acme").isSignedInAs(ada)
+			if after := s.user(ada); after == nil || after.ID != before.ID || !after.EmailVerified.Equal(now) {
+				t.Errorf("proven %t: the user is %+v", proven, after)
+			}
+			if s.user(newAddress) != nil {
+				t.Errorf("proven %t: a user has the address that the provider reports", proven)
+			}
+		}
+	})
+}
