@@ -279,6 +279,10 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
       begin: (email: string) => post("address", { email }),
       finish: (code: string) => post("address-finish", { code }),
       cancel: () => post("address-cancel"),
+      /** Mails the code by which the user proves the address that the account has, once more if it was mailed. */
+      sendCode: () => post("prove", { again: true }),
+      /** Takes that code. */
+      prove: (code: string) => post("prove", { code }),
     },
 
     profile: {
@@ -325,6 +329,7 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
           const next = new URL(((await response.json()) as { url: string }).url, location.href)
           if (next.pathname === `${basePath}/account/confirm`)
             throw new StepUpError((next.searchParams.get("acr_values") ?? "").split(" "), undefined, next.href)
+          if (next.pathname === `${basePath}/account/prove`) return { error: "address_unproved" }
           const error = next.searchParams.get("error")
           return error === null ? { next: next.href } : { error }
         })

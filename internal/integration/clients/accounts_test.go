@@ -43,7 +43,7 @@ func newAccountsSite(t *testing.T, pages, sessions string, further ...pintle.Pro
 		cfg.Callbacks.JWT = rename
 	}
 	cfg.Accounts = account.New(account.Options{
-		Mail:      func(context.Context, *pintle.Message) error { return nil },
+		Mail:      func(_ context.Context, m *pintle.Message) error { s.mail.Store(m); return nil },
 		Passwords: account.Passwords{Hasher: hasher},
 		Pictures: account.Pictures{Store: func(_ context.Context, _ *pintle.User, picture *account.Picture) (string, error) {
 			return fmt.Sprintf("/pictures/%dx%d.%s", picture.Width, picture.Height, path.Base(picture.Type)), nil
@@ -79,6 +79,11 @@ func newAccountsSite(t *testing.T, pages, sessions string, further ...pintle.Pro
 			fmt.Fprint(w, "<!doctype html><title>Later</title>")
 		})
 	}
+	mux.HandleFunc("/unproven", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := store.UpdateUser(r.Context(), mary.ID, pintle.UserUpdate{EmailVerified: &time.Time{}}); err != nil {
+			t.Error(err)
+		}
+	})
 	mux.Handle("/welcome", s.auth.Load(http.HandlerFunc(welcome)))
 	mux.Handle("/", http.FileServer(http.Dir(pages)))
 	return s

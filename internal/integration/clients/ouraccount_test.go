@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
@@ -97,6 +98,32 @@ func TestOurClientConfirmsTheUser(t *testing.T) {
 		return [...said, methods.includes("password"), wrong.error, right.error, code.error, (await account.factors.addTotp()).error].join(" ")`)
 	if want := "true mfa,phr 600 /api/auth/account/confirm true wrong_password   "; got != want {
 		t.Errorf("the user confirms: %q, want %q", got, want)
+	}
+}
+
+// A passkey that waits for the proof of the address is not added, and the functions of address prove it.
+func TestOurClientProvesTheAddress(t *testing.T) {
+	s := newAccountsSite(t, build(t), "database", passkey.New(passkey.Options{}))
+	p := newBrowser(t).openTab(t, "one")
+	p.hasPasskeys()
+	p.open(s.url + "/unproven")
+	p.open(s.url + "/now")
+	p.open(s.url + "/pintle.html")
+	for _, call := range []string{`passkey.add()`, `factors.addTotp()`} {
+		if got := p.runs(`return (await account.` + call + `).error`); got != "address_unproved" {
+			t.Errorf("%s without the proof: %q", call, got)
+		}
+	}
+	p.runs(`await account.address.sendCode()`)
+	mail := s.mail.Load()
+	if mail == nil {
+		t.Fatal("no mail was sent")
+	}
+	code := regexp.MustCompile(`\b\d{4} \d{4}\b`).FindString(mail.Text)
+	got := p.runs(`return [(await account.address.prove("0000 0000")).error, (await account.address.prove("` + code + `")).error,
+		(await account.passkey.add()).error, (await account.me()).passkeys.length]`)
+	if want := "code_wrong,,,1"; got != want {
+		t.Errorf("the address and the passkey: %q, want %q", got, want)
 	}
 }
 

@@ -22,6 +22,9 @@ type site struct {
 	idp  *authtest.IdentityProvider
 	auth *pintle.Auth
 
+	// mail is the last one that was sent.
+	mail atomic.Pointer[pintle.Message]
+
 	// down makes the routes fail, as a server without its database does.
 	down atomic.Bool
 }
