@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/cookie"
@@ -23,10 +22,7 @@ type formFlow struct {
 
 func newFormFlow(own Credentials) (*provider, *Error) {
 	f := &formFlow{own.base(), &own}
-	p := &provider{f.providerBase, f, facts{
-		hostUsers:     true,
-		listsPasskeys: slices.ContainsFunc(own.fields(), Field.listsPasskeys),
-	}}
+	p := &provider{f.providerBase, f, facts{hostUsers: true}}
 	if own.CanSignIn != nil {
 		p.knows = f.knows
 	}

@@ -30,9 +30,10 @@ type WebAuthn struct {
 	Name string
 
 	// Fields are the inputs of the form on the sign-in page. Nil means an
-	// address; an empty list shows no form. With SignInOnly nil means no inputs
-	// where the form of a [Credentials] provider has one that the browser lists
-	// passkeys at, with the word webauthn in its attribute autocomplete.
+	// address; an empty list shows no form. Where the form of a [Credentials] or an
+	// [Email] provider has a field for the address, nil means no field but that one: the
+	// form is a button below it, and the page adds the word webauthn to the attribute
+	// autocomplete of the field.
 	Fields []Field
 
 	// DisableAutofill leaves passkeys out of the browser's autofill list. Only

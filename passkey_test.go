@@ -149,7 +149,8 @@ func TestTheFormForPasskeysAsksForNothingInVain(t *testing.T) {
 		want     []string // the names of its inputs
 	}{
 		{"new users can sign up", password("username webauthn"), &pintle.WebAuthn{}, []string{"email"}},
-		{"no other field lists passkeys", password("username"), &pintle.WebAuthn{SignInOnly: true}, []string{"email"}},
+		{"no other field is for a name", password("one-time-code"), &pintle.WebAuthn{SignInOnly: true}, []string{"email"}},
+		{"another field is for a name", password("username"), &pintle.WebAuthn{SignInOnly: true}, nil},
 		{"another field lists passkeys", password("username webauthn"), &pintle.WebAuthn{SignInOnly: true}, nil},
 		{"fields of one's own", password("username webauthn"), &pintle.WebAuthn{SignInOnly: true, Fields: own}, []string{"own"}},
 	}
@@ -158,7 +159,7 @@ func TestTheFormForPasskeysAsksForNothingInVain(t *testing.T) {
 			tt.passkey.Ceremony = noCeremony{}
 			s := newSite(t, withPasskeys, func(s *site) { s.Providers = []pintle.Provider{tt.password, tt.passkey} })
 			_, form, found := strings.Cut(s.browser().get("/auth/signin").body, `data-passkey-options="/auth/webauthn-options/passkey"`)
-			if !found || !strings.Contains(form, "Sign in with Passkey") {
+			if !found || !strings.Contains(form, "Sign in with a passkey") {
 				t.Fatalf("there is no form for passkeys")
 			}
 			for _, name := range []string{"email", "own"} {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,19 +76,9 @@ func (f *passkeyFlow) begin(x *exchange) error { return x.toForm() }
 
 func (f *passkeyFlow) describe(x *exchange, entry page.Provider) page.Provider {
 	entry.Action, entry.OptionsURL = x.formAction("/callback/"+f.id), x.base+"/webauthn-options/"+f.id
-	entry.Fields, entry.ConditionalUI = f.fields(x), !f.passkey.DisableAutofill
+	entry.Fields, entry.ConditionalUI = pageFields(f.passkey.fields()), !f.passkey.DisableAutofill
+	entry.Borrows, entry.IgnoresAddress = f.passkey.Fields == nil, f.passkey.SignInOnly
 	return entry
-}
-
-// fields are the inputs of the form. The input of an anonymous client matters
-// only if it may sign up: otherwise a field of another form is enough for the
-// list of passkeys.
-func (f *passkeyFlow) fields(x *exchange) []page.Field {
-	listed := func(other *provider) bool { return other.listsPasskeys }
-	if f.passkey.Fields == nil && f.passkey.SignInOnly && slices.ContainsFunc(x.providers, listed) {
-		return []page.Field{}
-	}
-	return pageFields(f.passkey.fields())
 }
 
 // A ceremony is what a browser does with an authenticator.

@@ -147,8 +147,8 @@ type facts struct {
 	oneButton bool
 
 	// autofill reports that the browser's autofill list has the passkeys of the
-	// provider, and listsPasskeys that the form has an input with that list.
-	autofill, listsPasskeys bool
+	// provider.
+	autofill bool
 
 	// options answers GET webauthn-options. Nil means that the provider has no
 	// such route.

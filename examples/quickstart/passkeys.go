@@ -21,8 +21,6 @@ func byPasskey() pintle.Provider {
 	keys := passkey.New(passkey.Options{RPName: "Pintle quickstart"})
 	keys.ID, keys.Name = passkeyProvider, "a passkey"
 	keys.SignInOnly = true
-	// The label tells the field from that of the password.
-	keys.Fields = []pintle.Field{{Name: "email", Label: "Email, for a passkey", Attributes: map[string]string{"autocomplete": "username webauthn"}}}
 	return keys
 }
 

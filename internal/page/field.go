@@ -89,13 +89,18 @@ func (f Field) view(providerID string, texts *Texts, own map[string]string) fiel
 		}
 	}
 	view := fieldView{
-		ID:         "input-" + f.Name + "-for-" + providerID + "-provider",
+		ID:         inputID(f.Name, providerID),
 		Name:       f.Name,
 		Label:      texts.word(cmp.Or(f.Label, f.Name)),
 		Type:       attributes["type"],
 		Attributes: writeAttributes(attributes),
 	}
 	return view
+}
+
+// inputID is the id of the input of a form, as in Auth.js.
+func inputID(name, providerID string) string {
+	return "input-" + name + "-for-" + providerID + "-provider"
 }
 
 // attribute is the value of an attribute as the host has set it, and whether it has.
@@ -138,12 +143,33 @@ func (f Field) namesUser() bool {
 	if !slices.Contains([]string{"email", "tel", "text"}, f.kind()) || !f.isTyped() {
 		return false
 	}
-	autocomplete, set := f.attribute("autocomplete")
-	if !set {
-		autocomplete = guessAutocomplete(f.Name, f.kind())
-	}
-	words := strings.Fields(strings.ToLower(autocomplete))
+	words := strings.Fields(strings.ToLower(f.autocomplete()))
 	return slices.Contains(words, "username") || slices.Contains(words, "email")
+}
+
+// autocomplete is the attribute as the page writes it.
+func (f Field) autocomplete() string {
+	if own, set := f.attribute("autocomplete"); set {
+		return own
+	}
+	return guessAutocomplete(f.Name, f.kind())
+}
+
+// listsPasskeys reports whether browsers list passkeys at the field.
+func (f Field) listsPasskeys() bool { return hasWebAuthn(f.autocomplete()) }
+
+func hasWebAuthn(autocomplete string) bool {
+	return slices.Contains(strings.Fields(strings.ToLower(autocomplete)), "webauthn")
+}
+
+// withWebAuthn adds the word for passkeys, which is the last one.
+//
+// https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#attr-fe-autocomplete-webauthn
+func withWebAuthn(autocomplete string) string {
+	if hasWebAuthn(autocomplete) {
+		return autocomplete
+	}
+	return strings.TrimSpace(autocomplete + " webauthn")
 }
 
 // UserField returns the name of the field of a form in which users name themselves, or "" if

@@ -48,7 +48,7 @@ var (
 	}
 	passkey = page.Provider{
 		ID: "passkey", Name: "Passkey", Kind: page.WebAuthn, Action: "https://app.example/auth/callback/passkey",
-		OptionsURL: "/auth/webauthn-options/passkey", ConditionalUI: true,
+		OptionsURL: "/auth/webauthn-options/passkey", ConditionalUI: true, Borrows: true,
 		Fields: []page.Field{{Name: "email", Label: "Email", Attributes: map[string]string{"required": "true", "autocomplete": "username webauthn"}}},
 	}
 )

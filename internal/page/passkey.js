@@ -93,13 +93,17 @@
   };
 
   const setUp = (form) => {
+    form.hidden = false; // without this script it does nothing
     const failed = form.querySelector("[data-passkey-failed]");
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       failed.hidden = true;
       pressed = true;
       const signal = begin();
-      const fields = [...form.querySelectorAll("[data-form-field]")].map(({ name, value }) => [name, value]);
+      const inputs = [...form.querySelectorAll("[data-form-field]")];
+      const shared = document.getElementById(form.dataset.passkeyAddress);
+      if (shared?.value) inputs.push(shared); // without an address the authenticator finds the passkey
+      const fields = inputs.map(({ name, value }) => [name, value]);
       try {
         const { action, options } = await ask(form, fields, signal);
         send(form, action, await (action === "register" ? create(options, signal) : get(options, signal)));

@@ -26,6 +26,9 @@ const (
 // another site.
 func (k Kind) leaves() bool { return k == OAuth || k == OIDC }
 
+// isButton reports whether the form of a provider is a single button.
+func (p Provider) isButton() bool { return p.Kind.leaves() || p.Kind == WebAuthn && len(p.Fields) == 0 }
+
 // A Provider is one way to sign in.
 type Provider struct {
 	ID, Name string
@@ -50,6 +53,12 @@ type Provider struct {
 	// ConditionalUI offers passkeys in the autofill list of the field whose
 	// autocomplete attribute has the word webauthn.
 	ConditionalUI bool
+	// Borrows reports that Fields are the default of a WebAuthn provider: an address, which
+	// another form of the page may have as well. The page then shows one field for both.
+	Borrows bool
+	// IgnoresAddress reports that a WebAuthn provider signs users in with passkeys that the
+	// authenticator finds by itself, whatever is typed.
+	IgnoresAddress bool
 }
 
 // shown reports whether the sign-in page has a form for p.

@@ -84,6 +84,12 @@ type providerView struct {
 	Inputs    []fieldView
 	Email     string // in the field of an e-mail provider
 
+	// Autocomplete is the attribute of that field.
+	Autocomplete string
+
+	// AddressID is the id of the field of another form from which a passkey takes the address.
+	AddressID string
+
 	// Primary is the one button that stands out. LastUsed marks the provider that was
 	// used last in this browser.
 	Primary, LastUsed bool
@@ -131,6 +137,8 @@ func (v providerView) hasPassword() bool {
 
 func (p *Pages) providerViews(d *SignInData) ([]providerView, []*tile) {
 	shown := slices.DeleteFunc(slices.Clone(d.Providers), func(p Provider) bool { return !p.shown() })
+	shown, owner, shared := shareField(shown)
+	listed := slices.ContainsFunc(shown, func(p Provider) bool { return p.Kind == WebAuthn && p.Borrows && p.ConditionalUI })
 	focused, field := focus(shown, d)
 	primary := primary(shown, d)
 	var views []providerView
@@ -143,14 +151,17 @@ func (p *Pages) providerViews(d *SignInData) ([]providerView, []*tile) {
 		}
 		if len(views) > 0 {
 			// Buttons that lead away form a group; each other form stands alone.
-			view.Separate = !provider.Kind.leaves() || !views[len(views)-1].Kind.leaves()
+			view.Separate = !provider.isButton() || !views[len(views)-1].isButton()
 		}
 		switch provider.Kind {
 		case OAuth, OIDC:
 			view.Tile = newTile(provider)
 			tiles = append(tiles, view.Tile)
 		case Email:
-			view.Email = d.typedInto(provider)
+			view.Email, view.Autocomplete = d.typedInto(provider), "email"
+			if provider.ID == owner && listed {
+				view.Autocomplete = withWebAuthn(view.Autocomplete)
+			}
 		}
 		switch provider.Kind {
 		case Email, Credentials:
@@ -162,6 +173,9 @@ func (p *Pages) providerViews(d *SignInData) ([]providerView, []*tile) {
 			}
 		case WebAuthn:
 			view.ButtonID = "submitButton-" + provider.ID
+			if provider.Borrows && owner != "" && !provider.IgnoresAddress {
+				view.AddressID = inputID(shared, owner)
+			}
 		}
 		for n, input := range provider.Fields {
 			own := map[string]string{}
@@ -172,6 +186,9 @@ func (p *Pages) providerViews(d *SignInData) ([]providerView, []*tile) {
 			}
 			if view.Autofocus && n == field {
 				own["autofocus"] = ""
+			}
+			if provider.ID == owner && input.Name == shared && listed {
+				own["autocomplete"] = withWebAuthn(input.autocomplete())
 			}
 			made := input.view(provider.ID, &p.texts, own)
 			if provider.Kind == Credentials && made.Type == "password" {
@@ -206,6 +223,7 @@ func primary(shown []Provider, d *SignInData) int {
 	for _, stands := range []func(Provider) bool{
 		func(p Provider) bool { return p.ID == d.Typed.Provider },
 		func(p Provider) bool { return p.ID == d.LastUsed },
+		func(p Provider) bool { return !p.isButton() },
 		func(p Provider) bool { return !p.Kind.leaves() },
 	} {
 		if i := slices.IndexFunc(shown, stands); i >= 0 {

@@ -69,7 +69,7 @@ func TestFormsAreThoseOfTheContract(t *testing.T) {
 			{"https://app.example/auth/callback/credentials", "post", []string{"(csrfToken=abc)", "username", "password"}, "Sign in with Credentials"},
 			{"https://app.example/auth/signin/github", "post", []string{"(csrfToken=abc)", "(callbackUrl=https://app.example/after?a=1&amp;b=&#34;2&#34;)"}, "Sign in with GitHub"},
 			{"https://app.example/auth/signin/email", "post", []string{"(csrfToken=abc)", "email=bob@example.test"}, "Sign in with Email"},
-			{"https://app.example/auth/callback/passkey", "post", []string{"(csrfToken=abc)", "email"}, "Sign in with Passkey"},
+			{"https://app.example/auth/callback/passkey", "post", []string{"(csrfToken=abc)"}, "Sign in with a passkey"},
 		}},
 		{"sign-in without a callback URL or CSRF token", p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{github}}), []form{
 			{"https://app.example/auth/signin/github", "post", []string{"(csrfToken=)"}, "Sign in with GitHub"},
@@ -203,7 +203,7 @@ func TestOneButtonStandsOut(t *testing.T) {
 	}{
 		"the first form":          {page.SignInData{Providers: all}, "Sign in with Email"},
 		"the one used last":       {page.SignInData{Providers: all, LastUsed: "google"}, "Sign in with Google"},
-		"the form used last":      {page.SignInData{Providers: all, LastUsed: "passkey"}, "Sign in with Passkey"},
+		"the form used last":      {page.SignInData{Providers: all, LastUsed: "passkey"}, "Sign in with a passkey"},
 		"the one used last, gone": {page.SignInData{Providers: all, LastUsed: "gone"}, "Sign in with Email"},
 		"the form just refused":   {page.SignInData{Providers: all, LastUsed: "google", Typed: page.Typed{Provider: "credentials", Value: "ada"}}, "Sign in with Credentials"},
 		"buttons alone":           {page.SignInData{Providers: []page.Provider{github, google}}, "Sign in with GitHub"},
@@ -340,16 +340,16 @@ func TestPasskeyForm(t *testing.T) {
 		return string(p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{provider}}).Body)
 	}
 	for _, want := range []string{
-		`<form id="passkey-form" action="https://app.example/auth/callback/passkey" method="post" data-passkey-options="/auth/webauthn-options/passkey" data-passkey-autofill>`,
+		`<form id="passkey-form" action="https://app.example/auth/callback/passkey" method="post" data-passkey-options="/auth/webauthn-options/passkey" data-passkey-autofill hidden>`,
 		`<input id="input-email-for-passkey-provider" name="email" autocomplete="username webauthn" required type="text" data-form-field="true">`,
-		`<button class="primary" id="submitButton-passkey" type="submit">Sign in with Passkey</button>`,
+		`<button class="primary" id="submitButton-passkey" type="submit">Sign in with a passkey</button>`,
 		`<noscript>`,
 	} {
 		if !strings.Contains(body(passkey), want) {
 			t.Errorf("no %s in %s", want, body(passkey))
 		}
 	}
-	if got := body(quiet); strings.Contains(got, " data-passkey-autofill>") || !strings.Contains(got, "<script>") {
+	if got := body(quiet); strings.Contains(got, " data-passkey-autofill") || !strings.Contains(got, "<script>") {
 		t.Error("without conditional UI, the form offers autofill or lacks its script")
 	}
 	for name, provider := range map[string]page.Provider{"no options URL": broken, "no fields": elsewhere} {
@@ -439,5 +439,55 @@ func BenchmarkNew(b *testing.B) {
 		if _, err := page.New(page.Theme{}, page.Texts{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Users type the address into the first field that they see. The form that a password or a mail
+// needs comes first, and the passkey is a button below it.
+func TestAPageHasOneFieldForTheAddress(t *testing.T) {
+	field := func(name, autocomplete string) page.Field {
+		return page.Field{Name: name, Attributes: map[string]string{"type": "email", "autocomplete": autocomplete}}
+	}
+	byPassword := func(f page.Field) page.Provider {
+		return page.Provider{ID: "credentials", Name: "Password", Kind: page.Credentials, Action: "/c", Fields: []page.Field{f}}
+	}
+	signInOnly, quiet, own := passkey, passkey, passkey
+	signInOnly.IgnoresAddress, quiet.IgnoresAddress, quiet.ConditionalUI, own.Borrows = true, true, false, false
+	for name, tt := range map[string]struct {
+		passkey, other page.Provider
+		fields         int    // of addresses
+		autocomplete   string // of the other form
+		address        string // the field whose value the script sends
+	}{
+		"a password":                     {passkey, byPassword(field("email", "username")), 1, "username webauthn", "input-email-for-credentials-provider"},
+		"a password, sign-in only":       {signInOnly, byPassword(field("email", "username")), 1, "username webauthn", ""},
+		"a password, a login name":       {passkey, byPassword(field("login", "username")), 2, "username", ""},
+		"a login name, sign-in only":     {signInOnly, byPassword(field("login", "username")), 1, "username webauthn", ""},
+		"a field that lists passkeys":    {signInOnly, byPassword(field("pin", "webauthn")), 1, "webauthn", ""},
+		"a password, without autofill":   {quiet, byPassword(field("email", "username")), 1, "username", ""},
+		"a mail":                         {passkey, mail, 1, "email webauthn", "input-email-for-email-provider"},
+		"fields of the configuration":    {own, byPassword(field("email", "username")), 2, "username", ""},
+		"no other field":                 {signInOnly, github, 1, "", ""},
+		"no other field and no autofill": {quiet, github, 0, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := string(newPages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{Site: site, Providers: []page.Provider{tt.passkey, tt.other}}).Body)
+			_, body, _ = strings.Cut(body, "<body")
+			body, _, _ = strings.Cut(body, "<script")
+			if got := strings.Count(body, `class="section-header"`); got != tt.fields {
+				t.Errorf("there are %d fields, want %d", got, tt.fields)
+			}
+			if tt.autocomplete != "" && !strings.Contains(body, `autocomplete="`+tt.autocomplete+`"`) {
+				t.Errorf("no field has autocomplete %q", tt.autocomplete)
+			}
+			if got := strings.Contains(body, `data-passkey-address="`+tt.address+`"`); got != (tt.address != "") || tt.address == "" && strings.Contains(body, "data-passkey-address") {
+				t.Errorf("the address is not taken from %q", tt.address)
+			}
+			form, key := strings.Index(body, `action="`+tt.other.Action+`"`), strings.Index(body, `id="passkey-form"`)
+			primary := `<button class="primary" id="submitButton"`
+			if tt.fields == 1 && tt.autocomplete != "" && (form > key || !strings.Contains(body, primary) || !strings.Contains(body, `<button class="secondary" id="submitButton-passkey"`)) {
+				t.Errorf("the button of the first form does not stand out before that of the passkey: %s", body)
+			}
+		})
 	}
 }

@@ -17,10 +17,13 @@ import (
 // from [English].
 type Texts pages.Texts
 
-// passwordLabel is the English label of the button of a provider called "Password", and its key
-// among the words: a name begins with a capital letter, and this word within a sentence does not.
-// In other languages it needs an article or another case.
-const passwordLabel = "Sign in with Password"
+// passwordLabel and passkeyLabel are the English labels of the buttons of providers called
+// "Password" and "Passkey", and their keys among the words: a name begins with a capital letter, and
+// these words within a sentence do not. They may need an article or another case.
+const (
+	passwordLabel = "Sign in with Password"
+	passkeyLabel  = "Sign in with Passkey"
+)
 
 // English returns the texts that are used unless the host sets others.
 func English() Texts {
@@ -52,6 +55,7 @@ func English() Texts {
 			"Password":    "Password",
 			"SSO":         "SSO",
 			passwordLabel: "Sign in with password",
+			passkeyLabel:  "Sign in with a passkey",
 		},
 		SignInErrors: map[string]string{
 			"Signin":                otherAccount,
@@ -161,8 +165,10 @@ func (t Texts) complete() Texts {
 	english := English()
 	t.SignInErrors = overlay(english.SignInErrors, t.SignInErrors)
 	t.Errors = overlay(english.Errors, t.Errors)
-	if t.SignInWith != "" || t.Words["Password"] != "" {
-		delete(english.Words, passwordLabel) // the label is made of the words of the host
+	for label, name := range map[string]string{passwordLabel: "Password", passkeyLabel: "Passkey"} {
+		if t.SignInWith != "" || t.Words[name] != "" {
+			delete(english.Words, label) // the label is made of the words of the host
+		}
 	}
 	t.Words = overlay(english.Words, t.Words)
 	t.Account.Pages = overlayFilled(english.Account.Pages, t.Account.Pages)
@@ -253,8 +259,11 @@ func (t *Texts) word(configured string) string { return cmp.Or(t.Words[configure
 
 // signInWith is the label of the button of a provider.
 func (t *Texts) signInWith(name string) string {
-	if label := t.Words[passwordLabel]; label != "" && name == "Password" {
-		return label
+	switch label := t.Words["Sign in with "+name]; name {
+	case "Password", "Passkey":
+		if label != "" {
+			return label
+		}
 	}
 	return fill(t.SignInWith, t.word(name))
 }

@@ -25,6 +25,8 @@ func TestThePasswordIsAWordOfTheSentence(t *testing.T) {
 		want  string
 	}{
 		{page.Texts{}, "Password", "Sign in with password"},
+		{page.Texts{}, "Passkey", "Sign in with a passkey"},
+		{page.Texts{Words: map[string]string{"Passkey": "Key"}}, "Passkey", "Sign in with Key"},
 		{page.Texts{}, "Credentials", "Sign in with Credentials"},
 		{page.Texts{SignInWith: "Continue with %s"}, "Password", "Continue with Password"},
 		{page.Texts{Words: map[string]string{"Password": "Passphrase"}}, "Password", "Sign in with Passphrase"},

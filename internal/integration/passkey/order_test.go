@@ -62,7 +62,7 @@ func TestALateAnswerDoesNotSpoilTheCeremonyThatOvertookIt(t *testing.T) {
 		d.open("/auth/signin?callbackUrl=/")
 		<-l.asked
 		d.fill("email", "ada@example.com")
-		d.press("Sign in with Passkey")
+		d.press("Sign in with a passkey")
 		d.waitFor("signed up", `document.querySelector("h1")?.textContent === "ada@example.com"`)
 	})
 	t.Run("pintle", func(t *testing.T) {

@@ -36,7 +36,7 @@ func TestTheSignInPage(t *testing.T) {
 
 		d.open("/auth/signin?callbackUrl=/")
 		d.fill("email", "ada@example.com")
-		d.press("Sign in with Passkey")
+		d.press("Sign in with a passkey")
 		d.waitFor("signed up", fmt.Sprintf(signedIn, "ada@example.com"))
 		if n := len(d.credentials()); n != 1 || !d.credentials()[0].IsResidentCredential {
 			t.Fatalf("the authenticator has %d credentials, want one that is discoverable", n)
@@ -53,7 +53,7 @@ func TestTheSignInPage(t *testing.T) {
 		d.begins(1)
 		d.present(true)
 		d.fill("email", "ada@example.com")
-		d.press("Sign in with Passkey")
+		d.press("Sign in with a passkey")
 		d.waitFor("signed in by the button", fmt.Sprintf(signedIn, "ada@example.com"))
 
 		// A sensor that fails, or a user who cancels.
@@ -61,7 +61,7 @@ func TestTheSignInPage(t *testing.T) {
 		command(d, webauthn.ClearCredentials, webauthn.ClearCredentialsParams{AuthenticatorID: d.key})
 		d.open("/auth/signin?callbackUrl=/")
 		d.fill("email", "ada@example.com")
-		d.press("Sign in with Passkey")
+		d.press("Sign in with a passkey")
 		d.waitFor("showing that nothing happened", `!document.querySelector("[data-passkey-failed]").hidden`)
 		if who := d.who(); who != "" {
 			t.Errorf("%q is signed in", who)
