@@ -29,11 +29,14 @@ func (v *visit) showProfile() (*view, error) {
 		return nil, err
 	}
 	p := v.newPage("profile", "")
-	name := page.Input{Name: "name", Label: v.word("name"), Value: u.Name, Autocomplete: "name", MaxLength: userrule.MaxName, Required: true}
+	text := v.pageText("profile") // of the form: the page has the name of the link that leads to it
+	p.Heading, p.Text = v.word("profile"), nil
+	name := page.Input{Name: "name", Label: v.word("name"), Hint: strings.Join(text.Text, " "), Value: u.Name, Autocomplete: "name", MaxLength: userrule.MaxName, Required: true}
 	if typed, sent := v.form["name"]; sent && v.problem != nil {
 		name.Value = typed
 	}
 	p.Forms = []page.Form{v.formTo("profile", "profile", name)}
+	p.Forms[0].Heading.Before = text.Heading
 	rows := []page.Row{v.addressRow(u)}
 	removesOnly := !v.shows("picture")
 	if !removesOnly {

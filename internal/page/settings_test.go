@@ -109,3 +109,21 @@ func TestADayIsWrittenAsInTheLanguageOfThePage(t *testing.T) {
 		t.Errorf("a year of eleven months: %v", err)
 	}
 }
+
+// An address that is too long for the line of a row is broken after "@" or ".".
+func TestAnAddressIsNotBrokenWithinAWord(t *testing.T) {
+	for value, want := range map[string]string{
+		"gus@example.com":         "<bdi>gus@<wbr>example.<wbr>com</bdi>",
+		"g.us@a.example.":         "<bdi>g.<wbr>us@<wbr>a.<wbr>example.</bdi>",
+		"a name, St. John":        "<bdi>a name, St. John</bdi>",
+		`<b>"@x.y`:                "<bdi>&lt;b&gt;&#34;@<wbr>x.<wbr>y</bdi>",
+		"no break after the end@": "<bdi>no break after the end@</bdi>",
+	} {
+		body := string(newPages(t, page.Theme{}, page.Texts{}).Form(page.FormPage{
+			Site: site, Name: "account", Nav: &page.Nav{}, Groups: []page.Group{{Rows: []page.Row{{Title: page.Line{Value: value}}}}},
+		}).Body)
+		if !strings.Contains(body, want) {
+			t.Errorf("%q is not shown as %s in %s", value, want, body)
+		}
+	}
+}
