@@ -112,7 +112,9 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 			return nil, fmt.Errorf("redisstore: update user: %w", err)
 		}
 		if after.Email != "" && after.Email != before.Email && after.Email != reserved {
-			if err := s.reserve(ctx, after.Email, id); err != nil {
+			// Of a conflict keep decides: the address may be reserved for this user by a process that
+			// died, or by a command whose answer was lost and that the client has sent again.
+			if err := s.reserve(ctx, after.Email, id); err != nil && !errors.Is(err, pintle.ErrConflict) {
 				return nil, fail(ctx, "update user", err)
 			}
 			reserved = after.Email
@@ -120,7 +122,7 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 		if after.Email != "" && after.Email != before.Email {
 			held, err := s.keep(ctx, after.Email, id)
 			if err == nil && !held {
-				err = pintle.ErrConflict // another user has it, more than a minute later
+				err = pintle.ErrConflict // another user has it
 			}
 			if err != nil {
 				return nil, fail(ctx, "update user", err)

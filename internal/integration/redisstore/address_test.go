@@ -64,3 +64,33 @@ func TestAnAddressIsThatOfItsUserOrFreeWhenItsProcessHasDied(t *testing.T) {
 		}
 	}
 }
+
+// A user without an address has it with the next sign-in. A process that died while it gave it to
+// them does not keep them from it for a minute.
+func TestAUserIsGivenAnAddressAtOnceAfterAProcessDiedWhileItGaveIt(t *testing.T) {
+	address, key := "new@example.org", "user:email:new@example.org"
+	client := single(t)
+	s := redisstore.New(client, redisstore.Options{})
+	for after := 0; ; after++ {
+		client.FlushAll(t.Context())
+		u, err := s.CreateUser(t.Context(), &pintle.User{ID: "ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dying := again(t, client)
+		dying.(*redis.Client).AddHook(&death{after: after})
+		_, died := redisstore.New(dying, redisstore.Options{}).UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Email: &address})
+		if _, err := s.UpdateUser(t.Context(), u.ID, pintle.UserUpdate{Email: &address}); err != nil {
+			t.Errorf("after %d commands of another process: %v", after, err)
+		}
+		if found, err := s.UserByEmail(t.Context(), address); err != nil || found.ID != u.ID {
+			t.Errorf("after %d commands of another process the address leads to %v, %v", after, found, err)
+		}
+		if ttl := client.PTTL(t.Context(), key).Val(); ttl > 0 && ttl <= time.Minute {
+			t.Errorf("after %d commands of another process the address ends in %v", after, ttl)
+		}
+		if died == nil {
+			return
+		}
+	}
+}
