@@ -78,6 +78,11 @@ bench: ## Run the benchmarks of every module
 fuzz: ## Run each fuzz target for FUZZTIME
 	@scripts/fuzz $(FUZZTIME)
 
+.PHONY: collector
+collector: ## Build a real OpenTelemetry Collector, and send the traces and metrics of the tests through it
+	cd internal/integration/collector && GOWORK=off go build -tags collector -ldflags='-s -w' -o $(CURDIR)/tmp/ .
+	go test -count=1 -v ./internal/integration/telemetry -args -collector $(CURDIR)/tmp/collector
+
 .PHONY: soak
 soak: ## Run two instances under load and faults for SOAK, with a report in tmp/soak
 	go test -count=1 -v -timeout 0 -run Acknowledge ./internal/integration/soak -soak.duration $(SOAK) \
