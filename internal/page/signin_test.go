@@ -121,7 +121,7 @@ func TestIDsAreUnique(t *testing.T) {
 	}
 	for _, id := range []string{
 		"submitButton", "submitButton-second", "submitButton-email", "submitButton-third", "submitButton-passkey", "passkey-form",
-		"input-email-for-email-provider", "input-username-for-credentials-provider", "input-email-for-passkey-provider",
+		"input-email-for-email-provider", "input-username-for-credentials-provider",
 	} {
 		if !seen[id] {
 			t.Errorf("no element has the id %s", id)
@@ -175,7 +175,7 @@ func TestTheFocusIsWhereTheUserGoesOnTyping(t *testing.T) {
 		"a provider that is gone was used":   {page.SignInData{Providers: []page.Provider{mail, github}, LastUsed: "gone"}, "input-email-for-email-provider"},
 		"the host has put it somewhere":      {page.SignInData{Providers: []page.Provider{mail, chosen}}, "input-pin-for-credentials-provider"},
 		"what was typed was for another one": {page.SignInData{Providers: []page.Provider{github, mail}, Typed: page.Typed{Provider: "gone", Value: "ada"}}, ""},
-		"a passkey first":                    {page.SignInData{Providers: []page.Provider{passkey, mail}}, ""},
+		"a passkey before a mail":            {page.SignInData{Providers: []page.Provider{passkey, mail}}, "input-email-for-email-provider"},
 		"no provider":                        {page.SignInData{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

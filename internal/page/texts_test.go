@@ -90,6 +90,9 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 	named := password
 	named.Name = "Password"
 	all["sign-in with a password"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{named}})
+	labelled := password
+	labelled.Fields = []page.Field{{Name: "key", Label: "Passkey"}} // package account has the word as the name of a provider
+	all["a word of the configuration"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{labelled}})
 	all["sign-in by an address"] = p.SignIn(page.SignInData{Site: site, Providers: []page.Provider{{ID: "sso", Name: "SSO", Kind: page.Email, Action: "/x"}}})
 
 	subject, plain, body, err := p.SignInMail("https://app.example/x", 24*time.Hour)
