@@ -66,9 +66,10 @@ type Texts struct {
 	// Words translates words of the configuration, which are its keys: names of
 	// providers, and labels, placeholders and titles of a field. Words that
 	// are not in it are shown unchanged. The defaults of the configuration are
-	// "Email", "Credentials", "Passkey", "Username", "Password" and "SSO". The key "Sign in
-	// with Password" is the whole label of the button of a provider called "Password", "Sign
-	// in with password"; without it the label is made of SignInWith and the name.
+	// "Email", "Credentials", "Passkey", "Username", "Password" and "SSO". The keys
+	// "Sign in with Password" and "Sign in with Passkey" are the whole labels of the buttons
+	// of providers called "Password" and "Passkey": "Sign in with password" and "Sign in with a passkey".
+	// Without them a label is made of SignInWith and the name.
 	Words map[string]string
 
 	// SignInErrors are shown on the sign-in page, by the code in its parameter
