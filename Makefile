@@ -1,9 +1,10 @@
 # `make check` while working, `make test` before a change is merged.
 # `make help` lists the targets.
 
-FUZZTIME := 30s
-SOAK     := 10m
-SOAK_OLD := last
+FUZZTIME    := 30s
+SOAK        := 10m
+SOAK_OLD    := last
+SOAK_STORES := PostgreSQL,Redis Cluster
 
 # Where scripts/setup puts Node.js when the system's is too old.
 export PATH := $(CURDIR)/bin/node/node_modules/.bin:$(PATH)
@@ -86,4 +87,4 @@ collector: ## Build a real OpenTelemetry Collector, and send the traces and metr
 .PHONY: soak
 soak: ## Run two instances under load and faults for SOAK, with a report in tmp/soak
 	go test -count=1 -v -timeout 0 -run Acknowledge ./internal/integration/soak -soak.duration $(SOAK) \
-		-soak.stores "PostgreSQL,Redis Cluster" -soak.faults "" -soak.workers 8 -soak.old $(SOAK_OLD) -soak.out $(CURDIR)/tmp/soak
+		-soak.stores "$(SOAK_STORES)" -soak.faults "" -soak.workers 8 -soak.old $(SOAK_OLD) -soak.out $(CURDIR)/tmp/soak

@@ -42,7 +42,7 @@ func (r *run) compare(store pintle.Store) (j journal) {
 			default:
 				continue // and may be either
 			}
-			wrongly(again(func() error { return (&visit{ctx, l.url, r.box, u}).replay(b) }))
+			wrongly(again(func() error { return (&visit{ctx, l.url, r.box, l.tokens, u}).replay(b) }))
 		}
 		if u.id == "" || u.doubtful {
 			continue

@@ -26,6 +26,7 @@ type settings struct {
 	PostgreSQL           string
 	RedisCluster         []string
 	Secrets              []string
+	Tokens               bool
 }
 
 // A process is one run of the command instance.

@@ -35,7 +35,7 @@ func TestTheJournalNoticesWhatIsWrong(t *testing.T) {
 	} {
 		status, id, email = http.StatusOK, "1", "user-0@example.com"
 		c.answer()
-		v := &visit{t.Context(), app.URL, nil, &user{email: "user-0@example.com", id: "1", before: []string{"0"}}}
+		v := &visit{t.Context(), app.URL, nil, false, &user{email: "user-0@example.com", id: "1", before: []string{"0"}}}
 		err := v.replay(&browser{token: "token", state: c.state})
 		switch {
 		case c.want == "" && err == nil, c.want == "failed" && err != nil && !isWrong(err):

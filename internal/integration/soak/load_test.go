@@ -46,9 +46,10 @@ type step struct {
 
 // A load is the journal, and the workers that write it.
 type load struct {
-	url  string
-	box  *authtest.Mailbox
-	gate sync.RWMutex // workers hold it to read while they make a step
+	url    string
+	box    *authtest.Mailbox
+	tokens bool         // sessions are in tokens
+	gate   sync.RWMutex // workers hold it to read while they make a step
 
 	mu     sync.Mutex
 	users  []*user
@@ -76,7 +77,7 @@ func (l *load) run(ctx context.Context, workers int) {
 // once makes one step for a user who is free, or for a new one.
 func (l *load) once(ctx context.Context) {
 	u := l.take()
-	v := &visit{ctx, l.url, l.box, u}
+	v := &visit{ctx, l.url, l.box, l.tokens, u}
 	kind, do := v.choose(l.want())
 	s := step{kind: kind, start: time.Now()}
 	s.err = do()

@@ -29,7 +29,7 @@ import (
 
 var (
 	duration = flag.Duration("soak.duration", 12*time.Second, "how long the faults of all stores take together; recovery comes on top")
-	stores   = flag.String("soak.stores", "PostgreSQL", "the stores, separated by commas: PostgreSQL, Redis Cluster")
+	stores   = flag.String("soak.stores", "PostgreSQL,PostgreSQL with tokens", "the stores, separated by commas: PostgreSQL, Redis Cluster; \"with tokens\" after one keeps the sessions in tokens, with a revocation list")
 	only     = flag.String("soak.faults", "killed every,rolling restart,all connections,answers 500", "words in the names of the faults, separated by commas; empty means all")
 	workers  = flag.Int("soak.workers", 4, "how many users act at a time")
 	revision = flag.String("soak.old", "", "the revision of which the instances are, before the rolling upgrade; empty means no upgrade, \"last\" the last tag, or the commit before")
@@ -182,9 +182,11 @@ func open(t *testing.T, name, current, old string) (*run, []fault, pintle.Store)
 	r.box = authtest.StartMailbox(t, authtest.MailboxOptions{})
 	p := newProxy(t)
 	settings := settings{URL: p.url, Issuer: provider.URL, Mailbox: r.box.Addr, Secrets: []string{secretOld}}
+	kind, tokens := strings.CutSuffix(name, " with tokens")
+	settings.Tokens = tokens
 	faults := slices.Clone(anywhere)
 	var store pintle.Store
-	switch name {
+	switch kind {
 	case "PostgreSQL":
 		r.postgres = services.PostgreSQL(t)
 		faults = append(faults, onPostgreSQL...)
@@ -211,7 +213,7 @@ func open(t *testing.T, name, current, old string) (*run, []fault, pintle.Store)
 		t.Cleanup(func() { _ = client.Close() })
 		store = redisstore.New(client, redisstore.Options{})
 	default:
-		t.Fatalf("there is no store %q: use PostgreSQL or Redis Cluster", name)
+		t.Fatalf("there is no store %q: use PostgreSQL or Redis Cluster, either also with the words \"with tokens\"", name)
 	}
 	faults = chosen(faults, *only)
 	if len(faults) == 0 {
@@ -228,7 +230,7 @@ func open(t *testing.T, name, current, old string) (*run, []fault, pintle.Store)
 	if t.Failed() {
 		t.FailNow()
 	}
-	r.load = &load{url: p.url, box: r.box, wanted: map[string]bool{}}
+	r.load = &load{url: p.url, box: r.box, wanted: map[string]bool{}, tokens: tokens}
 	return r, faults, store
 }
 

@@ -36,6 +36,7 @@ type settings struct {
 	PostgreSQL           string   // its data source name
 	RedisCluster         []string // the addresses of its nodes, if there is no PostgreSQL
 	Secrets              []string
+	Tokens               bool // sessions are in tokens, and the store has the list of those that have ended
 }
 
 const (
@@ -59,11 +60,11 @@ func serve() error {
 	if err := json.Unmarshal([]byte(os.Getenv("SOAK_INSTANCE")), &s); err != nil {
 		return fmt.Errorf("the variable SOAK_INSTANCE: %w", err)
 	}
-	store, err := s.open(ctx)
+	store, ended, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
-	auth, err := s.auth(store)
+	auth, err := s.auth(store, ended)
 	if err != nil {
 		return err
 	}
@@ -88,35 +89,40 @@ func serve() error {
 	return server.Shutdown(ctx)
 }
 
-func (s *settings) open(ctx context.Context) (pintle.Store, error) {
+func (s *settings) open(ctx context.Context) (pintle.Store, pintle.RevocationStore, error) {
 	if s.PostgreSQL == "" {
-		return redisstore.New(redis.NewClusterClient(&redis.ClusterOptions{Addrs: s.RedisCluster, ContextTimeoutEnabled: true}), redisstore.Options{}), nil
+		client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: s.RedisCluster, ContextTimeoutEnabled: true})
+		return redisstore.New(client, redisstore.Options{}), redisstore.NewRevocations(client, ""), nil
 	}
 	db, err := sql.Open("pgx", s.PostgreSQL)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	// A database may be away when an instance starts.
 	for {
 		if err = sqlstore.Migrate(ctx, db, sqlstore.PostgreSQL); err == nil {
-			return sqlstore.New(db, sqlstore.PostgreSQL), nil
+			return sqlstore.New(db, sqlstore.PostgreSQL), sqlstore.NewRevocations(db, sqlstore.PostgreSQL), nil
 		}
 		select {
 		case <-ctx.Done():
-			return nil, err
+			return nil, nil, err
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-func (s *settings) auth(store pintle.Store) (*pintle.Auth, error) {
+func (s *settings) auth(store pintle.Store, ended pintle.RevocationStore) (*pintle.Auth, error) {
 	send := func(_ context.Context, m *pintle.Message) error {
 		text := "From: app@example.com\r\nTo: " + m.To + "\r\nSubject: " + m.Subject + "\r\n\r\n" + strings.ReplaceAll(m.Text, "\n", "\r\n")
 		return netsmtp.SendMail(s.Mailbox, nil, "app@example.com", []string{m.To}, []byte(text))
 	}
 	unlimited := throttle.Limit{Burst: 1 << 20, Every: time.Millisecond} // all users have one address
+	sessions := pintle.SessionConfig{Strategy: pintle.StrategyDatabase}
+	if s.Tokens {
+		sessions = pintle.SessionConfig{Strategy: pintle.StrategyJWT, Revocation: ended}
+	}
 	return pintle.New(pintle.Config{
 		Providers: []pintle.Provider{
 			&pintle.OAuth{
@@ -126,7 +132,7 @@ func (s *settings) auth(store pintle.Store) (*pintle.Auth, error) {
 			},
 			&pintle.Email{From: "app@example.com", Send: send},
 		},
-		Store: store, URL: s.URL, Secrets: s.Secrets, SealAccountTokens: true, Getenv: func(string) string { return "" },
+		Store: store, Session: sessions, URL: s.URL, Secrets: s.Secrets, SealAccountTokens: true, Getenv: func(string) string { return "" },
 		Accounts: account.New(account.Options{
 			From: "app@example.com", Mail: send,
 			Passwords: account.Passwords{
