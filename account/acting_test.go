@@ -210,7 +210,10 @@ func TestAnOperatorWhoActsChangesNothingOfTheAccount(t *testing.T) {
 				t.Errorf("the page %q is answered with %d %s", name, b.status, b.page)
 			}
 		}
-		b.get("/danger").want(http.StatusForbidden).says("You act as another user.").says("pintle-acting")
+		b.get("/danger").want(http.StatusForbidden).says("Only the user can open this page.").says("pintle-acting")
+		if strings.Contains(b.page, "Nothing was done") || strings.Contains(b.page, ">Sign in<") {
+			t.Errorf("the page that was opened says what was not done, or leads to the sign-in: %s", b.page)
+		}
 		for _, path := range []string{"/auth/signin/github", "/auth/callback/credentials", "/auth/session"} {
 			if b.post(path, "email", ada, "password", goodPassword).want(http.StatusForbidden); strings.Contains(b.header.Get("Set-Cookie"), "session-token") {
 				t.Errorf("%s sets a session", path)
