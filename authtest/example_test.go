@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/smtp"
 	"net/url"
 	"time"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/authtest"
 )
 
@@ -182,4 +184,14 @@ func ExampleMailbox() {
 	// Output:
 	// Sign in to Example
 	// http://localhost:3000/callback?token=abc
+}
+
+// A provider with which a developer tries an application in a browser: its page asks who signs in.
+func ExampleIdentityProvider_Listen() {
+	var cfg pintle.Config
+	idp := authtest.NewIdentityProvider(authtest.Options{Addr: "localhost:9000"})
+	if err := idp.Listen(); err != nil {
+		log.Fatal(err)
+	}
+	cfg.Providers = append(cfg.Providers, idp.OIDC("acme"))
 }

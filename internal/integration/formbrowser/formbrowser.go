@@ -64,7 +64,8 @@ func (b *Browser) do(r *http.Request) Page {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
+	// A page that asks the user to wait has its own status.
+	if err != nil || resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusTooManyRequests {
 		b.t.Fatalf("%s: %s, %v\n%s", resp.Request.URL, resp.Status, err, text)
 	}
 	return Page{resp.Request.URL, string(text)}
