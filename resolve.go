@@ -95,7 +95,7 @@ func observeStore[T any](field string, wrap func(T) T, store *T) *Error {
 	}
 	wrapped := wrap(*store)
 	if isNil(wrapped) {
-		return fail(CodeConfiguration, fmt.Errorf("Observer.%s returned nil: return what is to be called in the place of the argument, or the argument", field))
+		return fail(CodeConfiguration, fmt.Errorf("the function Observer.%s returned nil: return what is to be called in the place of the argument, or the argument", field))
 	}
 	*store = wrapped
 	return nil

@@ -35,7 +35,8 @@ func TestAProxyThatIsNotListedIsNoticed(t *testing.T) {
 		{
 			"for a site of this machine",
 			func(s *site) { s.URL = "http://localhost:3000" },
-			"127.0.0.1:4711", []string{"X-Forwarded-For", "127.0.0.1"},
+			"127.0.0.1:4711",
+			[]string{"X-Forwarded-For", "127.0.0.1"},
 			"INFO", `netip.MustParsePrefix("127.0.0.1/32")`,
 		},
 		{"a listed one", list("127.0.0.0/8"), "127.0.0.1:4711", []string{"X-Forwarded-For", "203.0.113.5"}, "", ""},
@@ -49,7 +50,8 @@ func TestAProxyThatIsNotListedIsNoticed(t *testing.T) {
 				list()(s)
 				s.ClientAddress = func(*http.Request) netip.Addr { return netip.MustParseAddr("203.0.113.5") }
 			},
-			"127.0.0.1:4711", []string{"X-Forwarded-For", "203.0.113.5"},
+			"127.0.0.1:4711",
+			[]string{"X-Forwarded-For", "203.0.113.5"},
 			"", "",
 		},
 	} {

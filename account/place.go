@@ -11,7 +11,7 @@ import (
 
 // ErrCursor is the error for an After that a method of [Operators] has not returned for the same
 // query, or that is older than a day.
-var ErrCursor = errors.New("After is not from this query, or is older than a day")
+var ErrCursor = errors.New("the value of After is not from this query, or is older than a day")
 
 // placeLife is how long the text works that continues a list.
 const placeLife = 24 * time.Hour

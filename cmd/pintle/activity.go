@@ -54,7 +54,7 @@ func activity(w io.Writer, args []string) error {
 		return err
 	}
 	defer db.Close()
-	store, err := tables.store(db, dialect)
+	store, err := tables.store(context.Background(), db, dialect)
 	if err != nil {
 		return err
 	}

@@ -153,12 +153,12 @@ func (f *tableFlags) check() error {
 
 // store returns a store on its own tables, or on those of a layout. It fails if the database
 // has tables of another layout instead.
-func (f *tableFlags) store(db *sql.DB, dialect sqlstore.Dialect) (*sqlstore.Store, error) {
+func (f *tableFlags) store(ctx context.Context, db *sql.DB, dialect sqlstore.Dialect) (*sqlstore.Store, error) {
 	store, err := f.storeOf(db, dialect)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), examination)
+	ctx, cancel := context.WithTimeout(ctx, examination)
 	defer cancel()
 	if found := f.otherLayouts(ctx, db, dialect); found != nil {
 		return nil, errors.New(foreignTables(found))

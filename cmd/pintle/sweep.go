@@ -111,7 +111,7 @@ func (f *sweepFlags) open(ctx context.Context, address string) (*sweep.Job, func
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := f.tables.store(db, dialect)
+	store, err := f.tables.store(ctx, db, dialect)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}

@@ -100,7 +100,7 @@ func (f *usersFlags) open(named ...string) (*sqlstore.Store, *opened, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	store, err := f.tables.store(db, dialect)
+	store, err := f.tables.store(context.Background(), db, dialect)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}

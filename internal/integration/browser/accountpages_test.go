@@ -577,7 +577,7 @@ func (v *tour) provesTheAddress() {
 	v.goes("/auth/account")
 	v.is("account", "with an unproven address")
 	v.goes("/auth/account/password")
-	v.is("problem", "the address has to be proven first")
+	v.is("prove-begin", "the address has to be proven first")
 	v.goes("/auth/account/prove")
 	v.is("prove-begin", "no code yet")
 	v.sends("/account/prove", "again", "1")

@@ -117,7 +117,7 @@ func scraped(t *testing.T) metrics {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := new(http.Client).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
