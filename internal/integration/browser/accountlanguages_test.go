@@ -51,9 +51,13 @@ const pageWords = `(() => {
 		for (const name of ["aria-label", "alt", "title", "placeholder"])
 			if (element.hasAttribute(name)) said.push(element.getAttribute(name));
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	while (walker.nextNode())
-		if (!walker.currentNode.parentElement.closest("script, style, noscript, .picture") && walker.currentNode.data.trim())
-			said.push(walker.currentNode.data.trim());
+	while (walker.nextNode()) {
+		const node = walker.currentNode, parent = node.parentElement;
+		if (parent.closest("script, style, noscript, .picture") || !node.data.trim()) continue;
+		const broken = parent.querySelector(":scope > wbr"); // an address, in pieces
+		if (!broken) said.push(node.data.trim());
+		else if (node === parent.firstChild) said.push(parent.textContent.trim());
+	}
 	return said;
 })()`
 
