@@ -223,7 +223,7 @@ func TestASignInFormOfTheApplicationWorksWhileTheGrantIsOpen(t *testing.T) {
 }
 
 // AC-191: configurations that share sessions have one cookie on a host. Where each has a store of
-// its own, the grant of one is none for the other, and nobody acts at both.
+// its own, a grant of one is not valid at the other, and no operator acts at both.
 func TestAGrantOfAnotherStoreEndsActing(t *testing.T) {
 	d, other := newDesk(t, true), newDesk(t, true) // cookies know no ports
 	b := d.begin()

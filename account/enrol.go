@@ -13,9 +13,10 @@ import (
 	"github.com/pintleauth/pintle/internal/page"
 )
 
-// A user who needs a second factor and has none adds one before the sign-in goes on. Only
-// a user without a factor comes here, so that a thief of the password cannot replace one, or one
-// who has proven the only factor, a passkey, and has no recovery codes: see lacksCodes.
+// A user who needs a second factor and has none adds one before the sign-in goes on. A user with
+// a factor does not come here, because a thief of the password could replace it. The exception is
+// a user whose only factor is a passkey, which the sign-in has proven, and who lacks recovery
+// codes: see lacksCodes.
 
 // needsCode reports whether a mailed code comes before the first factor: after a password alone,
 // and to a user with an unproven address. A second factor goes with no address that may be that of

@@ -164,7 +164,7 @@ func (v *visit) removeFactor(u *pintle.User, row *accountstore.Factor) (next str
 				return false, problemOf("not_found")
 			}
 			removed = err == nil
-			if removed && last && !must { // the user has no passkey that is asked for, and codes are of no more use
+			if removed && last && !must { // no sign-in requires a passkey of the user, so the codes are useless
 				_, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorRecovery}, nil)
 			}
 			if err != nil {
@@ -205,7 +205,7 @@ func (v *visit) requiresFactor(u *pintle.User) (bool, error) {
 
 // changeFactors changes the second factors of the session's user. All other sessions end,
 // and so do sign-ins that are held: what they have proven may not count any more. change
-// reports whether it has changed something, also beside an error: then the user is told.
+// reports whether it has changed something, with or without an error: the user gets a mail then.
 func (v *visit) changeFactors(u *pintle.User, mail, notice string, change func() (bool, error), methods ...string) (next string, err error) {
 	err = v.changeWays(u, change, func() { v.notify(mail, u, "", "factors") }, methods...)
 	if err != nil {

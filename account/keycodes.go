@@ -137,7 +137,7 @@ func (a *Accounts) dropFormerCodes(ctx context.Context, userID string) error {
 	return err
 }
 
-// dropLeftCodes removes the recovery codes of a user who has neither an app nor a passkey left. They
+// dropLeftCodes removes the recovery codes of a user without an app and without a passkey. They
 // prove nothing then, and would be good again with the next passkey.
 func (v *visit) dropLeftCodes(userID string) error {
 	set, err := v.factorsOf(v.ctx, userID)

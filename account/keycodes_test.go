@@ -29,7 +29,7 @@ func (b *browser) savesCodes(path string) []string {
 	return codes
 }
 
-// withKey is a site that requires a second factor, with a user who has a password and a passkey.
+// withKey is a site that requires a second factor, and a user with a password and a passkey.
 func withKey(t *testing.T, tokens bool, e *echo, changes ...func(*pintle.Config, *account.Options)) (s *site, u *pintle.User, id string) {
 	t.Helper()
 	s = newSite(t, tokens, append([]func(*pintle.Config, *account.Options){withPasskeys(e), required}, changes...)...)

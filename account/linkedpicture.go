@@ -142,8 +142,8 @@ func (v *visit) chosenPicture(u *pintle.User, id string) (string, error) {
 	return "", inField("image", "invalid")
 }
 
-// pictureGroup shows the pictures of linked accounts, each with the form that chooses it, or nil if
-// there is none.
+// pictureGroup shows the pictures of linked accounts, each with the form that chooses it. Without pictures
+// it returns nil.
 func (v *visit) pictureGroup(u *pintle.User, pictures []*accountstore.Factor) *page.Group {
 	if len(pictures) == 0 {
 		return nil
