@@ -32,10 +32,12 @@ const (
 // them shows what authtest does and nothing about Pintle.
 var otherClients = []string{"github.com/coreos/go-oidc", "golang.org/x/oauth2", "github.com/dghubble/oauth1"}
 
-// Without -results the functions that a row lists have to exist. With it they
-// are exactly those that ran and name the row's identifier: in their own name, in
-// that of a subtest, in their comment or in their body. A test that failed counts:
-// the run has reported it, and the row would otherwise lose it at the next -update.
+// With -results a row lists exactly the functions that ran and name its
+// identifier: in their own name, in that of a subtest, in their comment or in
+// their body. A test that failed counts: the run has reported it, and the row would
+// otherwise lose it at the next -update. Without -results the functions have to
+// exist, in order, and those whose source names the identifier have to be among
+// them, so that most mistakes are found before all tests have run.
 func TestRegistersListTheTestsThatHoldTheirEntries(t *testing.T) {
 	functions := testFunctions(t)
 	if len(functions) == 0 {
@@ -57,6 +59,7 @@ func TestRegistersListTheTestsThatHoldTheirEntries(t *testing.T) {
 				}
 			}
 			if *results == "" {
+				checkBySource(t, functions, doc, ids, listed(column))
 				return column
 			}
 			want := testsColumn(holding(functions, run, ids), column)
@@ -72,6 +75,18 @@ func TestRegistersListTheTestsThatHoldTheirEntries(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(root, doc), []byte(written), 0o644); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+func checkBySource(t *testing.T, functions map[string]*testFunction, doc string, ids, column []string) {
+	t.Helper()
+	if !slices.IsSorted(column) {
+		t.Errorf("%s: %s lists its tests in another order than %q", doc, ids[0], slices.Sorted(slices.Values(column)))
+	}
+	for name, f := range functions {
+		if f.ours && f.dir != "docs" && mentionsAny(f.text, ids) && !slices.Contains(column, name) {
+			t.Errorf("%s: %s does not list %s, which names it", doc, ids[0], name)
 		}
 	}
 }
