@@ -90,6 +90,18 @@ func (s *site) happened(event string) error {
 	return nil
 }
 
+// signIns returns how many sign-ins the site reported.
+func (s *site) signIns() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, event := range s.events {
+		if strings.HasPrefix(event, "signIn") {
+			n++
+		}
+	}
+	return n
+}
+
 // A browser keeps cookies and stops at each redirect.
 type browser struct {
 	*http.Client
