@@ -45,7 +45,13 @@ func run() error {
 	mux := http.NewServeMux()
 	mux.Handle("/auth/", auth)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { text(w, "ok") })
-	mux.Handle("GET /protected", auth.Load(auth.Require(http.HandlerFunc(protected))))
+	var check http.Handler = auth.Load(auth.Require(http.HandlerFunc(protected)))
+	if os.Getenv("BENCH_MODE") == "sqlite-by-hand" {
+		if check, err = newByHand(sessions.db); err != nil {
+			return err
+		}
+	}
+	mux.Handle("GET /protected", check)
 	mux.HandleFunc("POST /bench/seed", seed(sessions))
 	mux.HandleFunc("GET /bench/gc", heap)
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"strings"
@@ -22,6 +23,7 @@ const (
 type sessions struct {
 	strategy pintle.SessionStrategy
 	store    pintle.Store
+	db       *sql.DB // of SQLite
 	seed     func(ctx context.Context, n, sample, pad int) (cookies []string, err error)
 }
 
@@ -31,7 +33,7 @@ func openSessions(mode string) (*sessions, error) {
 		return &sessions{strategy: pintle.StrategyJWT, seed: seedTokens}, nil
 	case "memory":
 		return stored(memstore.New()), nil
-	case "sqlite":
+	case "sqlite", "sqlite-by-hand":
 		return openSQLite(os.Getenv("BENCH_SQLITE"))
 	case "pg":
 		return openPostgreSQL(os.Getenv("BENCH_PG"))

@@ -31,6 +31,7 @@ func openSQLite(path string) (*sessions, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.db = db
 	made := s.seed
 	s.seed = func(ctx context.Context, n, sample, pad int) ([]string, error) {
 		cookies, err := made(ctx, n, sample, pad)
