@@ -178,9 +178,12 @@ func attachAccounts(cfg *Config, attach func(*Config) (http.Handler, error)) (ht
 	}
 	cfg.BasePath = cmp.Or(cfg.BasePath, defaultBasePath)
 	cfg.Providers, cfg.Secrets, cfg.Languages = slices.Clone(cfg.Providers), slices.Clone(cfg.Secrets), slices.Clone(cfg.Languages)
+	// The routes of a faulty configuration are known, and answer as every route of one.
+	if len(cfg.Secrets) == 0 {
+		return http.NotFoundHandler(), nil // resolveSecrets says where a secret comes from
+	}
 	handler, err := attach(cfg)
 	if err != nil {
-		// The routes are known, and answer as every route of a faulty configuration.
 		return http.NotFoundHandler(), classified(fmt.Errorf("Config.Accounts: %w", err))
 	}
 	return handler, nil

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/authtest"
 	"github.com/pintleauth/pintle/internal/integration/services"
 	"github.com/pintleauth/pintle/provider"
@@ -80,6 +81,8 @@ var mistakes = []struct {
 		guide: "The program does not start",
 		run: func(w *setup) {
 			w.cfg.Secrets = nil
+			w.refused("there is no secret", "set AUTH_SECRET or Config.Secrets", "openssl rand -base64 33")
+			w.cfg.Accounts = account.New(account.Options{})
 			w.refused("there is no secret", "set AUTH_SECRET or Config.Secrets", "openssl rand -base64 33")
 		},
 	},
