@@ -15,6 +15,7 @@ import (
 
 	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/body"
+	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/pages"
@@ -24,7 +25,9 @@ import (
 // that comes back to the page it started from.
 type SignInOptions struct {
 	// RedirectTo is where the browser goes in the end: a path or a URL of this
-	// site. Empty means the page that the request's Referer names, or "/".
+	// site. Empty means the page that the request's Referer names, or "/". From a form of
+	// [Pages.SignIn] it means the page to which the user wanted to go: the callbackUrl of
+	// that page, or the one that the browser keeps while a user is at a provider.
 	RedirectTo string
 
 	// Fields are what the provider's form would have sent: the address for an
@@ -292,7 +295,7 @@ func (a *Auth) inner(r *http.Request, act action) (*exchange, *Error) {
 func (x *exchange) comeBackTo(to string) (err error) {
 	x.debug("called by server code")
 	if to == "" {
-		to = cmp.Or(x.r.Referer(), "/")
+		to = x.cameFrom()
 	}
 	if x.callbackURL, x.callbackText, err = x.redirectTarget(to); err != nil {
 		return err
@@ -301,6 +304,37 @@ func (x *exchange) comeBackTo(to string) (err error) {
 		x.addCookie(x.set.callbackURL.line(x.callbackText))
 	}
 	return nil
+}
+
+// cameFrom returns the page with the form that the server answers. Behind a sign-in page it
+// is the page that led there: after a failure at a provider the sign-in page has an error in
+// the place of its callbackUrl.
+func (x *exchange) cameFrom() string {
+	referer := x.r.Referer()
+	if x.Pages.SignIn == "" || x.action == actionSignOut {
+		return cmp.Or(referer, "/")
+	}
+	own, err := url.Parse(x.absolute(x.Pages.SignIn))
+	if err != nil {
+		return cmp.Or(referer, "/")
+	}
+	from := *x.r.URL // a site may send no Referer
+	from.Host = own.Host
+	if referer != "" {
+		named, err := url.Parse(referer)
+		if err != nil {
+			return referer // which redirectTarget rejects
+		}
+		from = *named
+	}
+	if from.Host != own.Host || from.Path != own.Path {
+		return cmp.Or(referer, "/")
+	}
+	kept, _ := x.initialCookie(x.set.callbackURL)
+	if !origin.Allowed(kept) {
+		kept = ""
+	}
+	return cmp.Or(from.Query().Get("callbackUrl"), kept, "/")
 }
 
 // leaveTo returns the outcome of an inner exchange to the host. It logs a

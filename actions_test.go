@@ -14,6 +14,41 @@ import (
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
+// A form of the host's own sign-in page leads to the page that the user wanted.
+func TestASignInPageOfTheHostLeadsToThePageThatWasWanted(t *testing.T) {
+	s := newSite(t, func(s *site) { s.Pages.SignIn = "/login" })
+	kept := func(target string) *http.Cookie {
+		return &http.Cookie{Name: callbackURLCookie, Value: url.QueryEscape(target)}
+	}
+	for _, tt := range []struct {
+		name, referer, kept, next string
+	}{
+		{"by its parameter", s.url + "/login?callbackUrl=%2Fwanted", "/before", "/wanted"},
+		{"after a failure at a provider", s.url + "/login?error=OAuthCallbackError", "/before", "/before"},
+		{"without a Referer", "", "/before", "/before"},
+		{"with nothing to go by", s.url + "/login", "", "/"},
+		{"SH-12 but not of another site", s.url + "/login?callbackUrl=https%3A%2F%2Fevil.example%2F", "", ""},
+		{"SH-12 nor by a cookie", s.url + "/login", "https://evil.example/", ""},
+		{"unless the form is on another page", s.url + "/prices?callbackUrl=%2Fwanted", "/before", "/prices?callbackUrl=%2Fwanted"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodPost, s.url+"/login", nil)
+			if tt.referer != "" {
+				r.Header.Set("Referer", tt.referer)
+			}
+			if tt.kept != "" {
+				r.AddCookie(kept(tt.kept))
+			}
+			next, err := s.auth.SignIn(httptest.NewRecorder(), r, "credentials", pintle.SignInOptions{
+				Fields: map[string]any{"username": "ada", "password": people["ada"].password},
+			})
+			if err != nil || next != s.url+tt.next {
+				t.Errorf("the browser goes to %q, want %q; %v", next, s.url+tt.next, err)
+			}
+		})
+	}
+}
+
 // A host's own form does what the sign-in page does: S-23, S-22.
 func TestServerCodeSignsInAndOut(t *testing.T) {
 	s := newSite(t)

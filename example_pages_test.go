@@ -1,7 +1,6 @@
 package pintle_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +81,7 @@ func ExamplePages() {
 		data := struct{ Next, Problem string }{Next: r.FormValue("callbackUrl")}
 		if r.Method == http.MethodPost {
 			next, err := auth.SignIn(w, r, "credentials", pintle.SignInOptions{
-				RedirectTo: cmp.Or(data.Next, "/"),
+				RedirectTo: data.Next,
 				Fields:     map[string]any{"email": r.PostFormValue("email"), "password": r.PostFormValue("password")},
 			})
 			if err == nil {
