@@ -283,8 +283,12 @@ func (s *settings) checkKinds() *Error {
 	}
 	others := slices.ContainsFunc(s.providers, func(p *provider) bool { return !p.hostUsers })
 	if s.sessions.needStoredUser() && s.Accounts == nil && s.Connections.Source == nil && len(s.providers) > 0 && !others {
-		return fail(codeUnsupportedStrategy, errors.New("credentials providers alone cannot use database sessions, "+
-			"which are the default with a Config.Store: set Config.Session.Strategy to StrategyJWT"))
+		from := "which are the default with a Config.Store"
+		if s.Session.Strategy != "" {
+			from = "which Config.Session.Strategy asks for"
+		}
+		return fail(codeUnsupportedStrategy, fmt.Errorf("credentials providers alone cannot use database sessions, "+
+			"%s: set Config.Session.Strategy to StrategyJWT", from))
 	}
 	return nil
 }

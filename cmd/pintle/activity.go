@@ -27,7 +27,7 @@ func activity(w io.Writer, args []string) error {
 	var tables tableFlags
 	var q accountstore.ActivityQuery
 	tables.register(flags)
-	flags.StringVar(&q.UserID, "user", "", "the `id` of the user whom the events are about")
+	flags.StringVar(&q.UserID, "user", "", "the `id` of the user whom the events are about, or the address")
 	flags.StringVar(&q.Actor, "actor", "", "the `id` of the operator who acted")
 	flags.StringVar(&q.Kind, "kind", "", "the `kind` of the events, such as sign_in_failed")
 	flags.StringVar(&q.Outcome, "outcome", "", "the `outcome` of the events: ok, refused, failed, or begun for acts of operators")
@@ -57,6 +57,13 @@ func activity(w io.Writer, args []string) error {
 	store, err := tables.store(context.Background(), db, dialect)
 	if err != nil {
 		return err
+	}
+	if strings.Contains(q.UserID, "@") {
+		user, err := findUser(context.Background(), store, q.UserID)
+		if err != nil {
+			return err
+		}
+		q.UserID = user.ID
 	}
 	list := listEvents
 	if *asJSON {

@@ -66,6 +66,13 @@ func TestActivityIsListedAsATable(t *testing.T) {
 	if got := execute(t, 0, "activity", "-since", "1h", "-until", "0s", address); strings.Count(got, "\n") != 1 {
 		t.Errorf("the last hour has %q", got)
 	}
+
+	t.Setenv("AUTH_SECRET", strings.Repeat("secret ", 6))
+	execute(t, 0, "users", "create", "-database", address, "grace@example.com")
+	if got := strings.Count(execute(t, 0, "activity", "-user", "Grace@example.com", address), "\n") - 1; got == 0 {
+		t.Error("the user of an address has no event, and was created")
+	}
+	execute(t, 1, "activity", "-user", "nobody@example.com", address)
 }
 
 func TestActivityIsListedAsJSONLines(t *testing.T) {

@@ -140,7 +140,7 @@ func (e environment) examineProviders(ctx context.Context, r *report) {
 		if !known {
 			r.note("%s is not in the catalogue; its callback URL assumes the id %s", name, id)
 		}
-		if known && e.get("AUTH_"+name+"_SECRET") == "" {
+		if e.get("AUTH_"+name+"_SECRET") == "" {
 			r.note("AUTH_%s_SECRET is not set: the application does not start with that provider, unless it sets the client secret itself or its client has none", name)
 		}
 	}

@@ -746,6 +746,8 @@ var mistakes = []struct {
 		run: func(w *setup) {
 			w.cfg.Providers, w.cfg.Store = []pintle.Provider{&pintle.Credentials{Authorize: w.check}}, memstore.New()
 			w.refused("credentials providers alone cannot use database sessions, which are the default with a Config.Store", "set Config.Session.Strategy to StrategyJWT")
+			w.cfg.Session.Strategy = pintle.StrategyDatabase
+			w.refused("credentials providers alone cannot use database sessions, which Config.Session.Strategy asks for", "set Config.Session.Strategy to StrategyJWT")
 		},
 	},
 	{
