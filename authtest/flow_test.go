@@ -1,6 +1,7 @@
 package authtest_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -260,5 +261,16 @@ func TestListenRejectsAddressesOtherMachinesCanReach(t *testing.T) {
 		if err := authtest.NewIdentityProvider(authtest.Options{Addr: addr}).Listen(); err == nil {
 			t.Errorf("Listen on %q succeeded", addr)
 		}
+	}
+}
+
+func TestListenKnowsLocalhost(t *testing.T) {
+	idp, box := authtest.NewIdentityProvider(authtest.Options{Addr: "localhost:0"}), authtest.NewMailbox(authtest.MailboxOptions{Addr: "localhost:0"})
+	if err := errors.Join(idp.Listen(), box.Listen()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(idp.Close(), box.Close()) })
+	if !strings.HasPrefix(idp.Issuer, "http://127.0.0.1:") || !strings.HasPrefix(box.Addr, "127.0.0.1:") {
+		t.Errorf("the issuer is %s, and the mailbox is at %s", idp.Issuer, box.Addr)
 	}
 }

@@ -59,7 +59,7 @@ type Options struct {
 	TokenLifetime time.Duration
 
 	// Addr is where [IdentityProvider.Listen] listens, always on a loopback
-	// address. Empty means "127.0.0.1:0".
+	// address: "localhost:9000", for example. Empty means "127.0.0.1:0".
 	Addr string
 
 	// Path puts the provider below a path, as services with tenants do:

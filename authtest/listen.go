@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 )
 
-// listenLoopback listens on addr, which must be an IP address of this machine
-// only and a port.
+// listenLoopback listens on addr, which must be localhost or an IP address of this
+// machine only, and a port.
 func listenLoopback(addr string) (net.Listener, error) {
+	if port, is := strings.CutPrefix(addr, "localhost:"); is {
+		addr = "127.0.0.1:" + port // the name may have other addresses
+	}
 	ap, err := netip.ParseAddrPort(addr)
 	if err != nil {
-		return nil, fmt.Errorf("authtest: listen: %q is not an IP address and port: %w", addr, err)
+		return nil, fmt.Errorf("authtest: listen: %q is not localhost or an IP address with a port: %w", addr, err)
 	}
 	if !ap.Addr().IsLoopback() {
 		return nil, fmt.Errorf("authtest: listen on %s: only loopback addresses are allowed, because the server does not verify its users", addr)
