@@ -559,7 +559,7 @@ func TestActingLastsNoLongerThanItsTime(t *testing.T) {
 			})
 		})
 	}
-	_, wrong := pintle.New(pintle.Config{Secrets: []string{testsite.Secret}, Accounts: account.New(account.Options{Acting: account.Acting{MaxAge: 9 * time.Hour}}), Getenv: func(string) string { return "" }})
+	_, wrong := pintle.New(pintle.Config{Secrets: []string{strings.Repeat("secret ", 6)}, Accounts: account.New(account.Options{Acting: account.Acting{MaxAge: 9 * time.Hour}}), Getenv: func(string) string { return "" }})
 	if wrong == nil || !strings.Contains(wrong.Error(), "Options.Acting.MaxAge") {
 		t.Errorf("nine hours are %v", wrong)
 	}

@@ -172,7 +172,11 @@ func (v *visit) fail(err error) {
 		v.status = p.status
 	}
 	if p.code == "signed_out" && !v.json && v.r.Method != http.MethodPost {
-		v.w.Header().Set("Location", v.site.signIn("callbackUrl", v.r.URL.RequestURI()))
+		back := *v.r.URL
+		q := back.Query()
+		q.Del("notice") // of what has been done before
+		back.RawQuery = q.Encode()
+		v.w.Header().Set("Location", v.site.signIn("callbackUrl", back.RequestURI()))
 		v.w.WriteHeader(http.StatusSeeOther)
 		return
 	}

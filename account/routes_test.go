@@ -353,3 +353,12 @@ func TestAnOldProofStaysOldWhenAnotherIsGiven(t *testing.T) {
 		}
 	})
 }
+
+// The page after the next sign-in does not say again what was done before the sign-out.
+func TestANoticeDoesNotOutliveTheSession(t *testing.T) {
+	s := newSite(t, false)
+	to := s.browser().stay().get("/auth/account/devices?notice=device_ended&cursor=x").want(http.StatusSeeOther).header.Get("Location")
+	if want := "/auth/signin?callbackUrl=" + url.QueryEscape("/auth/account/devices?cursor=x"); to != want {
+		t.Errorf("the browser goes to %s, want %s", to, want)
+	}
+}
