@@ -215,7 +215,10 @@ func (v *visit) fail(err error) {
 	switch {
 	case p.text == "acting_role":
 		shown.Forms = []page.Form{{Action: v.site.path(stopActingRoute), Button: v.word("acting_end")}}
-	case v.acting == nil && len(p.links) == 0:
+	case v.acting != nil || len(p.links) > 0:
+	case v.session != nil || v.status == http.StatusServiceUnavailable: // then it is not known who is signed in
+		shown.Links = []page.Link{{URL: v.pageURL(""), Text: v.word("overview")}}
+	default:
 		shown.Links = []page.Link{{URL: v.site.signIn(), Text: v.word("sign_in")}}
 	}
 	if p.code != "signed_out" {

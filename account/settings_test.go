@@ -302,6 +302,10 @@ func TestUsersLinkAndUnlinkAccounts(t *testing.T) {
 		if answer := b.postJSON(path, map[string]any{"provider": "github", "id": "1 fed"}); answer["error"] != "last_sign_in" || b.status != http.StatusForbidden {
 			t.Errorf("the last way in: %d %v", b.status, answer)
 		}
+		b.post(path, "provider", "github", "id", "1 fed").want(http.StatusForbidden).says("You could not sign in any more without it.")
+		if strings.Contains(b.page, ">Sign in<") {
+			t.Error("the page asks a user to sign in who is signed in")
+		}
 	})
 }
 
