@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"html/template"
 	"log/slog"
@@ -67,7 +68,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, page string, content
 	session := pintle.SessionFrom(r.Context())
 	name, _ := displayName.Get(session)
 	if name == "" && session != nil {
-		name = session.User.Name
+		name = cmp.Or(session.User.Name, session.User.Email)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

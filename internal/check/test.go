@@ -23,11 +23,13 @@ const (
 var longest = []string{"sqlstore", "browser", "mongostore", "twoprocesses", "clients", "redisstore", "adapters"}
 
 // unwatched are packages that compute and start no goroutine: SQLite, which is
-// translated from C, and password hashes. The race detector finds nothing in them,
-// and makes them three times slower.
+// translated from C, password hashes, and what packs and unpacks pictures. The race
+// detector finds nothing in them, and makes them three to eight times slower.
 var unwatched = []string{
 	"modernc.org/libc", "modernc.org/sqlite/lib",
 	"golang.org/x/crypto/argon2", "golang.org/x/crypto/blowfish", "golang.org/x/crypto/scrypt",
+	"compress/flate", "hash/adler32", "hash/crc32", "image", "image/color", "image/draw", "image/png",
+	"crypto/internal/fips140/bigmod", // keys of RSA
 }
 
 // watched are the flags with which packages are compiled for the race detector.

@@ -107,8 +107,11 @@
       try {
         const { action, options } = await ask(form, fields, signal);
         send(form, action, await (action === "register" ? create(options, signal) : get(options, signal)));
-      } catch {
+      } catch (error) {
         if (signal.aborted) return;
+        // The user may have closed the dialogue. Anything else is for the developer: a
+        // browser accepts no passkey for an IP address, for example.
+        if (error.name !== "NotAllowedError") console.warn("passkey:", error);
         failed.hidden = false;
         pressed = false;
         offer();
