@@ -44,7 +44,7 @@ func words(text string) string {
 	for _, label := range labels.FindAllStringSubmatch(text, -1) {
 		said.WriteString(label[2] + " ")
 	}
-	said.WriteString(anyTag.ReplaceAllString(strings.ReplaceAll(text, "<wbr>", ""), " "))
+	said.WriteString(anyTag.ReplaceAllString(text, " "))
 	text = anyData.ReplaceAllString(mailDate.ReplaceAllString(html.UnescapeString(said.String()), ""), "")
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), " ")
 }

@@ -87,23 +87,6 @@ func (l Line) Stamp() string {
 	return l.Time.UTC().Format(time.RFC3339)
 }
 
-// Pieces are the parts of Value between which a line of the page may end: an address that is too
-// long for its line is broken after "@" or ".", not within a word.
-func (l Line) Pieces() (pieces []string) {
-	if !strings.Contains(l.Value, "@") {
-		return []string{l.Value}
-	}
-	rest := l.Value
-	for rest != "" {
-		end := strings.IndexAny(rest[:len(rest)-1], "@.") + 1
-		if end == 0 {
-			end = len(rest)
-		}
-		pieces, rest = append(pieces, rest[:end]), rest[end:]
-	}
-	return pieces
-}
-
 // Fill returns the line of a text that has %s where a value belongs.
 func Fill(text, value string) Line {
 	before, after, found := strings.Cut(text, "%s")

@@ -54,9 +54,7 @@ const pageWords = `(() => {
 	while (walker.nextNode()) {
 		const node = walker.currentNode, parent = node.parentElement;
 		if (parent.closest("script, style, noscript, .picture") || !node.data.trim()) continue;
-		const broken = parent.querySelector(":scope > wbr"); // an address, in pieces
-		if (!broken) said.push(node.data.trim());
-		else if (node === parent.firstChild) said.push(parent.textContent.trim());
+		said.push(node.data.trim());
 	}
 	return said;
 })()`
