@@ -496,7 +496,14 @@ func TestThePageOfActivityIsInWords(t *testing.T) {
 	}
 	b.signIn("ada@example.com", goodPassword)
 	s.recordFor(ada.ID, "unheard_of", time.Now().Add(-time.Hour))
-	b.get("/auth/account/activity").want(http.StatusOK).says("A sign-in failed").says("Signed in ·").says("127.0.0.0/24").says("Something happened to your account")
+	b.get("/auth/account/activity").want(http.StatusOK).says("A sign-in failed").says("127.0.0.0/24").says("Something happened to your account")
+	for _, e := range s.everything(accountstore.ActivityQuery{Kind: "sign_in"}) {
+		at := e.At.UTC()
+		b.says(">Signed in</p>").says(`<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("2 January 2006, 15:04 UTC") + "</time>")
+	}
+	if failed, warned := strings.Count(b.page, ">A sign-in failed"), strings.Count(b.page, "row-warns\""); failed == 0 || warned != failed {
+		t.Errorf("%d of %d failures stand out", warned, failed)
+	}
 	b.says(`href="/auth/account/password"`).says(`href="/auth/account/devices"`) // where "this was not me" leads
 	failed := s.everything(accountstore.ActivityQuery{Kind: "sign_in_failed"})
 	if len(failed) == 1 {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -85,16 +86,18 @@ func (v *visit) showActivity() (*view, error) {
 	}
 	p := v.newPage("activity", "")
 	list := make([]map[string]any, 0, len(events))
+	var g page.Group
 	for _, e := range events {
-		p.Text = append(p.Text, v.activityLine(e))
+		g.Rows = append(g.Rows, v.activityRow(e))
 		list = append(list, describeEvent(e))
 	}
 	if len(events) == 0 {
-		p.Text = append(p.Text, page.Plain(v.word("activity_none"))...)
+		g.Text = page.Plain(v.word("activity_none"))
 	}
 	if next != "" {
-		p.Links = append(p.Links, v.link("activity", "activity_older", "cursor", next))
+		g.Links = []page.Link{v.link("activity", "activity_older", "cursor", next)}
 	}
+	p.Groups = []page.Group{g}
 	// A new password ends all other sessions. A user without one ends them on the page of devices.
 	others := page.Link{URL: v.site.path("devices"), Text: v.pageText("devices-others").Button}
 	p.Links = append(p.Links, v.link("password", "activity_not_me"), others, v.link("", "back"))
@@ -105,20 +108,30 @@ func (v *visit) showActivity() (*view, error) {
 	return &view{page: p, data: data}, nil
 }
 
-// activityLine is an event in words: what, how often, when, in which browser, and where.
-func (v *visit) activityLine(e *accountstore.Event) page.Line {
-	what := v.activityText(e)
+// activityRow is an event in words: what, how often, when, in which browser, and where.
+func (v *visit) activityRow(e *accountstore.Event) page.Row {
+	row := page.Row{Title: page.Line{Before: v.activityText(e)}, Icon: "alert", Warns: isFailure(e)}
+	if !row.Warns {
+		about, _, _ := strings.Cut(e.Kind, "_")
+		row.Icon = cmp.Or(activityIcons[about], "activity")
+	}
 	if e.Count > 1 {
-		what += " · " + strings.Replace(v.word("activity_times"), "%s", strconv.Itoa(e.Count), 1)
+		row.Badges = []string{strings.Replace(v.word("activity_times"), "%s", strconv.Itoa(e.Count), 1)}
 	}
-	line := page.Line{Before: what + " · " + e.At.UTC().Format("2006-01-02 15:04 UTC"), Value: e.Detail[detailDevice]}
-	if line.Value != "" {
-		line.Before += " · "
+	row.Lines = []page.Line{page.Texts(v.texts).Moment("%s", e.At)}
+	for _, name := range []string{detailDevice, detailNetwork} {
+		if text := e.Detail[name]; text != "" {
+			row.Lines = append(row.Lines, page.Line{Value: text})
+		}
 	}
-	if network := e.Detail[detailNetwork]; network != "" {
-		line.After = " · " + network
-	}
-	return line
+	return row
+}
+
+// activityIcons are the drawings of events that are no failures, by the first word of their kind.
+var activityIcons = map[string]string{
+	"sign": "devices", "session": "devices", "device": "devices", "profile": "profile", "address": "mail", "password": "password", "reset": "password",
+	"factor": "second-factor", "recovery": "second-factor", "confirmed": "second-factor", "passkey": "passkeys", "account": "accounts",
+	"exported": "data", "deletion": "delete",
 }
 
 // activityText is what an event is called. A kind without a text gets a general one.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/page"
 )
 
 // Notices are the rules for the mails that tell users what has happened to their accounts.
@@ -290,7 +291,7 @@ func (v *visit) facts(l letter) []string {
 	if l.at.IsZero() {
 		return nil
 	}
-	facts := []string{v.inMail("mail_time", l.at.UTC().Format("2006-01-02 15:04 UTC"))}
+	facts := []string{v.inMail("mail_time", page.Texts(v.texts).Moment("%s", l.at).Value)}
 	if l.device != "" {
 		facts = append(facts, v.inMail("mail_device", quoted(l.device)))
 	}

@@ -40,6 +40,9 @@ func (t *Texts) checkAccount() []error {
 	for _, name := range sorted(t.Account.Words) {
 		wrong("Words", name, t.Account.Words[name], strings.Count(english.Words[name], "%s"))
 	}
+	if moment := t.Account.Words["time_utc"]; strings.Count(moment, clock) != 1 {
+		errs = append(errs, fmt.Errorf("page: texts: Account.Words[\"time_utc\"] must have %s once, where the time of day belongs: %q", clock, moment))
+	}
 	for _, code := range sorted(t.Account.Problems) { // the application may have codes beside those of the pages
 		wrong("Problems", code, t.Account.Problems[code], strings.Count(english.Problems[code], "%s"))
 	}

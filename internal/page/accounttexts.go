@@ -296,6 +296,7 @@ func englishAccount() pages.AccountTexts {
 			"this_browser":      "This browser",
 			"signed_in_since":   "signed in since %s",
 			"last_used":         "last used on %s",
+			"time_utc":          "%s, 15:04 UTC",
 			"none":              "None",
 			"remembered":        "Remembered browsers",
 			"recovery_codes":    "Recovery codes",

@@ -75,7 +75,7 @@ type FormPage struct {
 type Line struct {
 	Before, Value, After string
 
-	// Time is what Value names, if that is a day.
+	// Time is what Value names, if that is a day or a time.
 	Time time.Time
 }
 

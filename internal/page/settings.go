@@ -67,7 +67,20 @@ type Row struct {
 
 // When is Fill with a day: the one of a time in UTC, as the texts write it.
 func (t Texts) When(text string, at time.Time) Line {
-	l := Fill(text, t.Day(at))
+	return fillTime(text, t.Day(at), at)
+}
+
+// clock is where a text has the time of day.
+const clock = "15:04"
+
+// Moment is Fill with a day and the time of day, in UTC, as the texts write them.
+func (t Texts) Moment(text string, at time.Time) Line {
+	replacer := strings.NewReplacer("%s", t.Day(at), clock, at.UTC().Format(clock))
+	return fillTime(text, replacer.Replace(t.Account.Words["time_utc"]), at)
+}
+
+func fillTime(text, value string, at time.Time) Line {
+	l := Fill(text, value)
 	if l.Value != "" {
 		l.Time = at
 	}

@@ -104,6 +104,13 @@ func TestADayIsWrittenAsInTheLanguageOfThePage(t *testing.T) {
 	if day := page.English().Day(at); day != "1 April 2026" {
 		t.Errorf("the English day is %q", day)
 	}
+	texts.Account.Words = map[string]string{"time_utc": "%s um 15:04 Uhr UTC"}
+	if l := texts.Moment("on %s!", at); l.Before != "on " || l.Value != "1. IV 2026 um 00:30 Uhr UTC" || l.After != "!" || l.Stamp() != "2026-04-01T00:30:00Z" {
+		t.Errorf("the line with a time is %+v", l)
+	}
+	if l := page.English().Moment("%s", at); l.Value != "1 April 2026, 00:30 UTC" {
+		t.Errorf("the English time is %q", l.Value)
+	}
 	texts.Account.Months = months[1:]
 	if _, err := page.New(page.Theme{}, texts); err == nil || !strings.Contains(err.Error(), "11 names") {
 		t.Errorf("a year of eleven months: %v", err)

@@ -260,6 +260,7 @@ func TestNewRefusesTextsOfAccountsThatFitNoPage(t *testing.T) {
 		`Account.Pages["reset"] has a %s`:                     {Pages: map[string]pages.PageText{"reset": {Heading: "Für %s"}}},
 		`Account.Words["totp_key"] must have %s once`:         {Words: map[string]string{"totp_key": "Schlüssel"}},
 		`Account.Words["email"] has a %s`:                     {Words: map[string]string{"email": "E-Mail an %s"}},
+		`Account.Words["time_utc"] must have 15:04 once`:      {Words: map[string]string{"time_utc": "%s UTC"}},
 		`Account.Problems["password_too_short"] must have %s`: {Problems: map[string]string{"password_too_short": "Zu kurz"}},
 		`Account.Problems["company_only"] has a %s`:           {Problems: map[string]string{"company_only": "Nicht %s"}},
 		`Account.Notices["mail_sent"] has a %s`:               {Notices: map[string]string{"mail_sent": "An %s"}},

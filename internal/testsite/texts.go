@@ -20,6 +20,9 @@ func Number(texts any) {
 			if strings.Contains(v.String(), "%s") {
 				text += "%s"
 			}
+			if strings.Contains(v.String(), "15:04") { // where the time of day belongs
+				text += " 15:04"
+			}
 			v.SetString(text)
 		case reflect.Struct:
 			for _, field := range v.Fields() {

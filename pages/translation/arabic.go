@@ -295,6 +295,7 @@ func Arabic() pages.Texts {
 				"forget_browsers":     "السؤال في كل المتصفحات من جديد",
 				"forgot":              "هل نسيت كلمة المرور؟",
 				"last_used":           "آخر استخدام في %s",
+				"time_utc":            "%s، 15:04 بالتوقيت العالمي",
 				"lost_factor":         "إن فقدت جهازك ورموزك فاسأل مدير الموقع.",
 				"mail_device":         "الجهاز: %s",
 				"mail_time":           "الوقت: %s",

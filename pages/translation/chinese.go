@@ -241,6 +241,7 @@ func SimplifiedChinese() pages.Texts {
 				"forget_browsers":     "在所有浏览器中重新询问",
 				"forgot":              "忘记密码？",
 				"last_used":           "上次使用于 %s",
+				"time_utc":            "%s 15:04 UTC",
 				"lost_factor":         "如果您丢失了设备和代码，请联系网站的管理者。",
 				"mail_device":         "设备：%s",
 				"mail_time":           "时间：%s",

@@ -337,6 +337,7 @@ func Dutch() pages.Texts {
 				"forget_browsers":     "In alle browsers opnieuw vragen",
 				"forgot":              "Wachtwoord vergeten?",
 				"last_used":           "laatst gebruikt op %s",
+				"time_utc":            "%s, 15:04 UTC",
 				"lost_factor":         "Als u uw apparaat en uw codes kwijt bent, vraag het dan aan de beheerder van de website.",
 				"mail_device":         "Apparaat: %s",
 				"mail_time":           "Tijd: %s",

@@ -368,6 +368,7 @@ func French() pages.Texts {
 				"forget_browsers":     "Demander à nouveau dans tous les navigateurs",
 				"forgot":              "Mot de passe oublié\u00a0?",
 				"last_used":           "dernière utilisation le %s",
+				"time_utc":            "%s à 15:04 UTC",
 				"lost_factor":         "Si vous avez perdu votre appareil et vos codes, adressez-vous à l’exploitant du site.",
 				"mail_device":         "Appareil\u00a0: %s",
 				"mail_time":           "Heure\u00a0: %s",

@@ -370,6 +370,7 @@ func German() pages.Texts {
 				"forget_browsers":     "In allen Browsern wieder fragen",
 				"forgot":              "Passwort vergessen?",
 				"last_used":           "zuletzt benutzt am %s",
+				"time_utc":            "%s, 15:04 Uhr UTC",
 				"lost_factor":         "Wenn Sie Ihr Gerät und Ihre Codes verloren haben, fragen Sie den Betreiber der Website.",
 				"mail_device":         "Gerät: %s",
 				"mail_time":           "Zeit: %s",

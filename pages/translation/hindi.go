@@ -338,6 +338,7 @@ func Hindi() pages.Texts {
 				"forget_browsers":     "सभी ब्राउज़र में फिर से पूछें",
 				"forgot":              "पासवर्ड भूल गए?",
 				"last_used":           "पिछली बार %s को इस्तेमाल हुआ",
+				"time_utc":            "%s, 15:04 UTC",
 				"lost_factor":         "अगर आपका डिवाइस और कोड खो गए हैं, तो साइट के संचालक से पूछें।",
 				"mail_device":         "डिवाइस: %s",
 				"mail_time":           "समय: %s",

@@ -362,6 +362,7 @@ func Italian() pages.Texts {
 				"forget_browsers":     "Chiedi di nuovo in tutti i browser",
 				"forgot":              "Hai dimenticato la password?",
 				"last_used":           "ultimo uso il %s",
+				"time_utc":            "%s, 15:04 UTC",
 				"lost_factor":         "Se hai perso il dispositivo e i codici, rivolgiti al gestore del sito.",
 				"mail_device":         "Dispositivo: %s",
 				"mail_time":           "Ora: %s",

@@ -260,6 +260,7 @@ func Japanese() pages.Texts {
 				"forget_browsers":     "すべてのブラウザーで再び確認する",
 				"forgot":              "パスワードをお忘れですか?",
 				"last_used":           "最終使用日 %s",
+				"time_utc":            "%s 15:04 UTC",
 				"lost_factor":         "デバイスとコードをなくした場合は、サイトの運営者にお問い合わせください。",
 				"mail_device":         "デバイス: %s",
 				"mail_time":           "時刻: %s",

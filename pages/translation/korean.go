@@ -257,6 +257,7 @@ func Korean() pages.Texts {
 				"forget_browsers":     "모든 브라우저에서 다시 묻기",
 				"forgot":              "비밀번호를 잊으셨나요?",
 				"last_used":           "마지막 사용 %s",
+				"time_utc":            "%s 15:04 UTC",
 				"lost_factor":         "기기와 코드를 잃어버렸다면 사이트 운영자에게 문의하세요.",
 				"mail_device":         "기기: %s",
 				"mail_time":           "시간: %s",

@@ -315,6 +315,7 @@ func Polish() pages.Texts {
 				"forget_browsers":     "Pytaj ponownie we wszystkich przeglądarkach",
 				"forgot":              "Nie pamiętasz hasła?",
 				"last_used":           "ostatnio użyto %s",
+				"time_utc":            "%s, 15:04 UTC",
 				"lost_factor":         "Jeśli nie masz już urządzenia ani kodów, zwróć się do operatora witryny.",
 				"mail_device":         "Urządzenie: %s",
 				"mail_time":           "Czas: %s",

@@ -345,6 +345,7 @@ func Portuguese() pages.Texts {
 				"forget_browsers":     "Perguntar novamente em todos os navegadores",
 				"forgot":              "Esqueceu a senha?",
 				"last_used":           "último uso em %s",
+				"time_utc":            "%s, 15:04 UTC",
 				"lost_factor":         "Se você perdeu o dispositivo e os códigos, fale com o responsável pelo site.",
 				"mail_device":         "Dispositivo: %s",
 				"mail_time":           "Hora: %s",

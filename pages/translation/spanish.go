@@ -360,6 +360,7 @@ func Spanish() pages.Texts {
 				"forget_browsers":     "Volver a preguntar en todos los navegadores",
 				"forgot":              "¿Ha olvidado su contraseña?",
 				"last_used":           "último uso el %s",
+				"time_utc":            "%s, 15:04 UTC",
 				"lost_factor":         "Si ha perdido su dispositivo y sus códigos, consulte al responsable del sitio.",
 				"mail_device":         "Dispositivo: %s",
 				"mail_time":           "Hora: %s",

@@ -107,13 +107,13 @@ var (
 	latin       = regexp.MustCompile(`[A-Za-z]+`)
 	sentenceEnd = regexp.MustCompile(`[.。।]$`)
 	// names are written in Latin letters in every language.
-	names = []string{"JavaScript", "Cookie", "cookie", "SSO", "PIN", "PNG", "JPEG", "GIF", "WebP", "MB"}
+	names = []string{"JavaScript", "Cookie", "cookie", "SSO", "PIN", "PNG", "JPEG", "GIF", "WebP", "MB", "UTC"}
 )
 
 // sameWord are the words that a language has in common with English; "" stands for all
 // languages.
 var sameWord = map[string][]string{
-	"":   {"SSO"},
+	"":   {"SSO", "%s, 15:04 UTC"},
 	"de": {"Logo", "Passkey", "Code", "April", "August", "September", "November"},
 	"fr": {"Logo", "Code"},
 	"it": {"Logo", "Passkey", "Password"},

@@ -325,6 +325,7 @@ func Turkish() pages.Texts {
 				"forget_browsers":     "Tüm tarayıcılarda yeniden sor",
 				"forgot":              "Parolanızı mı unuttunuz?",
 				"last_used":           "son kullanım: %s",
+				"time_utc":            "%s 15:04 UTC",
 				"lost_factor":         "Cihazınızı ve kodlarınızı kaybettiyseniz site işletmecisine başvurun.",
 				"mail_device":         "Cihaz: %s",
 				"mail_time":           "Saat: %s",

@@ -347,6 +347,7 @@ func Ukrainian() pages.Texts {
 				"forget_browsers":     "Знову питати в усіх браузерах",
 				"forgot":              "Забули пароль?",
 				"last_used":           "востаннє використано %s",
+				"time_utc":            "%s, 15:04 UTC",
 				"lost_factor":         "Якщо ви втратили пристрій і коди, зверніться до власника сайту.",
 				"mail_device":         "Пристрій: %s",
 				"mail_time":           "Час: %s",

@@ -26,7 +26,7 @@ import (
 var update = flag.Bool("update", false, "write testdata anew")
 
 // settingsPages are the pages in the navigation of an account.
-var settingsPages = []string{"", "/profile", "/password", "/factors", "/passkeys", "/accounts", "/devices", "/data"}
+var settingsPages = []string{"", "/profile", "/password", "/factors", "/passkeys", "/accounts", "/devices", "/activity", "/data"}
 
 // inSettings is a browser whose user has one of everything.
 func inSettings(t *testing.T, texts pages.Texts) (*tour, *pintle.User) {
@@ -315,6 +315,7 @@ func TestPagesOfTheAccountAreHeardAsTheyWere(t *testing.T) {
 	}
 	got := regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(all.String(), "app.example.com")
 	got = strings.ReplaceAll(got, time.Now().UTC().Format("2 January 2006"), "TODAY")
+	got = regexp.MustCompile(`\d\d:\d\d UTC`).ReplaceAllString(got, "00:00 UTC")
 	file := filepath.Join("testdata", "account-tree.txt")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
