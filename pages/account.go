@@ -54,7 +54,8 @@ type PageText struct {
 	Hint string
 }
 
-// MailText is the text of a mail.
+// MailText is the text of a mail. Both parts of the mail have it, and the one that is plain text
+// has the link without a button: a text says "open the link", and not "press the button".
 type MailText struct {
 	// Subject is one line; %s is the name of the site. Heading stands above the text.
 	Subject, Heading string

@@ -466,7 +466,7 @@ func englishAccount() pages.AccountTexts {
 		Mails: map[string]pages.MailText{
 			"sign-up": {
 				Subject: "Your code for %s", Heading: "Confirm your address",
-				Text:   []string{"Type this code where you began, or press the button."},
+				Text:   []string{"Type this code where you began, or open the link."},
 				Button: "Create the account", Ignore: "If you did not ask for this mail, you can ignore it.",
 			},
 			"sign-up-known": {
@@ -480,14 +480,14 @@ func englishAccount() pages.AccountTexts {
 			"sign-up-prove": {
 				Subject: "Your code for %s", Heading: "Confirm your address",
 				Text: []string{
-					"Type this code where you created your account. The button leads there. The code is good for 10 minutes.",
+					"Type this code where you created your account. The link leads there. The code is good for 10 minutes.",
 					"Without the proof of your address the account is deleted after seven days.",
 				},
 				Button: "Confirm your address", Ignore: "If you did not ask for this mail, you can ignore it.",
 			},
 			"reset": {
 				Subject: "A new password for %s", Heading: "Choose a new password",
-				Text:   []string{"Press the button to choose a new password. The link works once."},
+				Text:   []string{"Open the link to choose a new password. It works once."},
 				Button: "Choose a new password", Ignore: "If you did not ask for this mail, you can ignore it. Your password stays as it is.",
 			},
 			"reset-unknown": {
@@ -543,7 +543,7 @@ func englishAccount() pages.AccountTexts {
 			},
 			"address-confirm": {
 				Subject: "Your code for %s", Heading: "Confirm your new address",
-				Text:   []string{"Type this code where you changed your address, or press the button in a browser where you are signed in."},
+				Text:   []string{"Type this code where you changed your address, or open the link in a browser where you are signed in."},
 				Button: "Change the address", Ignore: "If you did not ask for this mail, you can ignore it. It belongs to the account of another person.",
 			},
 			"address-taken": {
@@ -563,8 +563,8 @@ func englishAccount() pages.AccountTexts {
 			},
 			"address-changed-undo": {
 				Subject: "Your address at %s was changed", Heading: "Your address was changed",
-				Text:   []string{"The new address is %s. Other devices were signed out. Keep this mail: its button gives you the account back, for some days."},
-				Button: "Undo the change", Ignore: "If it was you, there is nothing to do. If it was not, press the button now.",
+				Text:   []string{"The new address is %s. Other devices were signed out. Keep this mail: its link gives you the account back, for some days."},
+				Button: "Undo the change", Ignore: "If it was you, there is nothing to do. If it was not, open the link now.",
 			},
 			"address-new": {
 				Subject: "Your new address at %s", Heading: "This is your address now",

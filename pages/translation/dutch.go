@@ -578,14 +578,14 @@ func Dutch() pages.Texts {
 				"address-changed-undo": {
 					Subject: "Uw adres bij %s is gewijzigd",
 					Heading: "Uw adres is gewijzigd",
-					Text:    []string{"Het nieuwe adres is %s. Andere apparaten zijn uitgelogd. Bewaar deze e-mail: enkele dagen lang geeft de knop u het account terug."},
+					Text:    []string{"Het nieuwe adres is %s. Andere apparaten zijn uitgelogd. Bewaar deze e-mail: enkele dagen lang geeft de link u het account terug."},
 					Button:  "Wijziging ongedaan maken",
-					Ignore:  "Als u dit was, hoeft u niets te doen. Zo niet, druk dan nu op de knop.",
+					Ignore:  "Als u dit was, hoeft u niets te doen. Zo niet, open dan nu de link.",
 				},
 				"address-confirm": {
 					Subject: "Uw code voor %s",
 					Heading: "Bevestig uw nieuwe adres",
-					Text:    []string{"Voer deze code in waar u uw adres hebt gewijzigd, of druk op de knop in een browser waarin u bent ingelogd."},
+					Text:    []string{"Voer deze code in waar u uw adres hebt gewijzigd, of open de link in een browser waarin u bent ingelogd."},
 					Button:  "Adres wijzigen",
 					Ignore:  "Als u deze e-mail niet hebt aangevraagd, kunt u hem negeren. Hij hoort bij het account van iemand anders.",
 				},
@@ -769,7 +769,7 @@ func Dutch() pages.Texts {
 				"reset": {
 					Subject: "Een nieuw wachtwoord voor %s",
 					Heading: "Nieuw wachtwoord kiezen",
-					Text:    []string{"Druk op de knop om een nieuw wachtwoord te kiezen. De knop werkt één keer."},
+					Text:    []string{"Open de link om een nieuw wachtwoord te kiezen. De link werkt één keer."},
 					Button:  "Nieuw wachtwoord kiezen",
 					Ignore:  "Als u deze e-mail niet hebt aangevraagd, kunt u hem negeren. Uw wachtwoord blijft zoals het is.",
 				},
@@ -790,7 +790,7 @@ func Dutch() pages.Texts {
 				"sign-up": {
 					Subject: "Uw code voor %s",
 					Heading: "Uw adres bevestigen",
-					Text:    []string{"Voer deze code in waar u bent begonnen, of druk op de knop."},
+					Text:    []string{"Voer deze code in waar u bent begonnen, of open de link."},
 					Button:  "Account aanmaken",
 					Ignore:  "Als u deze e-mail niet hebt aangevraagd, kunt u hem negeren.",
 				},
@@ -808,7 +808,7 @@ func Dutch() pages.Texts {
 					Subject: "Uw code voor %s",
 					Heading: "Uw adres bevestigen",
 					Text: []string{
-						"Voer deze code in waar u uw account hebt aangemaakt. De knop brengt u daarheen. De code is 10 minuten geldig.",
+						"Voer deze code in waar u uw account hebt aangemaakt. De link brengt u daarheen. De code is 10 minuten geldig.",
 						"Als u uw adres niet bevestigt, wordt het account na zeven dagen verwijderd.",
 					},
 					Button: "Uw adres bevestigen",

@@ -609,14 +609,14 @@ func French() pages.Texts {
 				"address-changed-undo": {
 					Subject: "Votre adresse sur %s a été changée",
 					Heading: "Votre adresse a été changée",
-					Text:    []string{"La nouvelle adresse est %s. Les autres appareils ont été déconnectés. Conservez cet e-mail\u00a0: pendant quelques jours, son bouton vous rend le compte."},
+					Text:    []string{"La nouvelle adresse est %s. Les autres appareils ont été déconnectés. Conservez cet e-mail\u00a0: pendant quelques jours, son lien vous rend le compte."},
 					Button:  "Annuler le changement",
-					Ignore:  "Si c’était vous, il n’y a rien à faire. Sinon, appuyez maintenant sur le bouton.",
+					Ignore:  "Si c’était vous, il n’y a rien à faire. Sinon, ouvrez maintenant le lien.",
 				},
 				"address-confirm": {
 					Subject: "Votre code pour %s",
 					Heading: "Confirmez votre nouvelle adresse",
-					Text:    []string{"Saisissez ce code là où vous avez changé votre adresse, ou appuyez sur le bouton dans un navigateur où vous êtes connecté."},
+					Text:    []string{"Saisissez ce code là où vous avez changé votre adresse, ou ouvrez le lien dans un navigateur où vous êtes connecté."},
 					Button:  "Changer l’adresse",
 					Ignore:  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer. Il concerne le compte d’une autre personne.",
 				},
@@ -800,7 +800,7 @@ func French() pages.Texts {
 				"reset": {
 					Subject: "Un nouveau mot de passe pour %s",
 					Heading: "Choisir un nouveau mot de passe",
-					Text:    []string{"Appuyez sur le bouton pour choisir un nouveau mot de passe. Il ne fonctionne qu’une fois."},
+					Text:    []string{"Ouvrez le lien pour choisir un nouveau mot de passe. Il ne fonctionne qu’une fois."},
 					Button:  "Choisir un nouveau mot de passe",
 					Ignore:  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer. Votre mot de passe reste inchangé.",
 				},
@@ -821,7 +821,7 @@ func French() pages.Texts {
 				"sign-up": {
 					Subject: "Votre code pour %s",
 					Heading: "Confirmer votre adresse",
-					Text:    []string{"Saisissez ce code là où vous avez commencé, ou appuyez sur le bouton."},
+					Text:    []string{"Saisissez ce code là où vous avez commencé, ou ouvrez le lien."},
 					Button:  "Créer le compte",
 					Ignore:  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer.",
 				},
@@ -839,7 +839,7 @@ func French() pages.Texts {
 					Subject: "Votre code pour %s",
 					Heading: "Confirmer votre adresse",
 					Text: []string{
-						"Saisissez ce code là où vous avez créé votre compte. Le bouton y mène. Le code est valable 10 minutes.",
+						"Saisissez ce code là où vous avez créé votre compte. Le lien y mène. Le code est valable 10 minutes.",
 						"Si vous ne confirmez pas votre adresse, le compte est supprimé au bout de sept jours.",
 					},
 					Button: "Confirmer votre adresse",

@@ -611,14 +611,14 @@ func German() pages.Texts {
 				"address-changed-undo": {
 					Subject: "Ihre Adresse bei %s wurde geändert",
 					Heading: "Ihre Adresse wurde geändert",
-					Text:    []string{"Die neue Adresse ist %s. Andere Geräte wurden abgemeldet. Bewahren Sie diese E-Mail auf: ihr Knopf gibt Ihnen einige Tage lang das Konto zurück."},
+					Text:    []string{"Die neue Adresse ist %s. Andere Geräte wurden abgemeldet. Bewahren Sie diese E-Mail auf: ihr Link gibt Ihnen einige Tage lang das Konto zurück."},
 					Button:  "Änderung zurücknehmen",
-					Ignore:  "Wenn Sie das waren, ist nichts zu tun. Wenn nicht, drücken Sie jetzt auf den Knopf.",
+					Ignore:  "Wenn Sie das waren, ist nichts zu tun. Wenn nicht, öffnen Sie jetzt den Link.",
 				},
 				"address-confirm": {
 					Subject: "Ihr Code für %s",
 					Heading: "Neue Adresse bestätigen",
-					Text:    []string{"Geben Sie diesen Code dort ein, wo Sie Ihre Adresse geändert haben, oder drücken Sie auf den Knopf in einem Browser, in dem Sie angemeldet sind."},
+					Text:    []string{"Geben Sie diesen Code dort ein, wo Sie Ihre Adresse geändert haben, oder öffnen Sie den Link in einem Browser, in dem Sie angemeldet sind."},
 					Button:  "Adresse ändern",
 					Ignore:  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren. Sie gehört zum Konto einer anderen Person.",
 				},
@@ -802,7 +802,7 @@ func German() pages.Texts {
 				"reset": {
 					Subject: "Neues Passwort für %s",
 					Heading: "Neues Passwort wählen",
-					Text:    []string{"Drücken Sie auf den Knopf, um ein neues Passwort zu wählen. Er funktioniert einmal."},
+					Text:    []string{"Öffnen Sie den Link, um ein neues Passwort zu wählen. Er funktioniert einmal."},
 					Button:  "Neues Passwort wählen",
 					Ignore:  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren. Ihr Passwort bleibt, wie es ist.",
 				},
@@ -823,7 +823,7 @@ func German() pages.Texts {
 				"sign-up": {
 					Subject: "Ihr Code für %s",
 					Heading: "Adresse bestätigen",
-					Text:    []string{"Geben Sie diesen Code dort ein, wo Sie begonnen haben, oder drücken Sie auf den Knopf."},
+					Text:    []string{"Geben Sie diesen Code dort ein, wo Sie begonnen haben, oder öffnen Sie den Link."},
 					Button:  "Konto anlegen",
 					Ignore:  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren.",
 				},
@@ -841,7 +841,7 @@ func German() pages.Texts {
 					Subject: "Ihr Code für %s",
 					Heading: "Adresse bestätigen",
 					Text: []string{
-						"Geben Sie diesen Code dort ein, wo Sie Ihr Konto angelegt haben. Der Knopf führt dorthin. Der Code gilt 10 Minuten.",
+						"Geben Sie diesen Code dort ein, wo Sie Ihr Konto angelegt haben. Der Link führt dorthin. Der Code gilt 10 Minuten.",
 						"Wenn Sie Ihre Adresse nicht bestätigen, wird das Konto nach sieben Tagen gelöscht.",
 					},
 					Button: "Adresse bestätigen",

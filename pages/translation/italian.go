@@ -603,14 +603,14 @@ func Italian() pages.Texts {
 				"address-changed-undo": {
 					Subject: "Il tuo indirizzo su %s è cambiato",
 					Heading: "Il tuo indirizzo è cambiato",
-					Text:    []string{"Il nuovo indirizzo è %s. Gli altri dispositivi sono stati disconnessi. Conserva questa e-mail: per alcuni giorni il suo pulsante ti restituisce l’account."},
+					Text:    []string{"Il nuovo indirizzo è %s. Gli altri dispositivi sono stati disconnessi. Conserva questa e-mail: per alcuni giorni il suo link ti restituisce l’account."},
 					Button:  "Annulla il cambio",
-					Ignore:  "Se eri tu, non c’è nulla da fare. Altrimenti premi subito il pulsante.",
+					Ignore:  "Se eri tu, non c’è nulla da fare. Altrimenti apri subito il link.",
 				},
 				"address-confirm": {
 					Subject: "Il tuo codice per %s",
 					Heading: "Conferma il tuo nuovo indirizzo",
-					Text:    []string{"Inserisci questo codice dove hai cambiato l’indirizzo, oppure premi il pulsante in un browser in cui hai effettuato l’accesso."},
+					Text:    []string{"Inserisci questo codice dove hai cambiato l’indirizzo, oppure apri il link in un browser in cui hai effettuato l’accesso."},
 					Button:  "Cambia l’indirizzo",
 					Ignore:  "Se non hai richiesto questa e-mail, puoi ignorarla. Riguarda l’account di un’altra persona.",
 				},
@@ -794,7 +794,7 @@ func Italian() pages.Texts {
 				"reset": {
 					Subject: "Una nuova password per %s",
 					Heading: "Scegli una nuova password",
-					Text:    []string{"Premi il pulsante per scegliere una nuova password. Funziona una sola volta."},
+					Text:    []string{"Apri il link per scegliere una nuova password. Funziona una sola volta."},
 					Button:  "Scegli una nuova password",
 					Ignore:  "Se non hai richiesto questa e-mail, puoi ignorarla. La tua password resta invariata.",
 				},
@@ -815,7 +815,7 @@ func Italian() pages.Texts {
 				"sign-up": {
 					Subject: "Il tuo codice per %s",
 					Heading: "Conferma il tuo indirizzo",
-					Text:    []string{"Inserisci questo codice dove hai iniziato, oppure premi il pulsante."},
+					Text:    []string{"Inserisci questo codice dove hai iniziato, oppure apri il link."},
 					Button:  "Crea l’account",
 					Ignore:  "Se non hai richiesto questa e-mail, puoi ignorarla.",
 				},
@@ -833,7 +833,7 @@ func Italian() pages.Texts {
 					Subject: "Il tuo codice per %s",
 					Heading: "Conferma il tuo indirizzo",
 					Text: []string{
-						"Inserisci questo codice dove hai creato l’account. Il pulsante porta lì. Il codice è valido per 10 minuti.",
+						"Inserisci questo codice dove hai creato l’account. Il link porta lì. Il codice è valido per 10 minuti.",
 						"Se non confermi il tuo indirizzo, l’account viene eliminato dopo sette giorni.",
 					},
 					Button: "Conferma il tuo indirizzo",

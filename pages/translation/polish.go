@@ -556,14 +556,14 @@ func Polish() pages.Texts {
 				"address-changed-undo": {
 					Subject: "Twój adres w %s został zmieniony",
 					Heading: "Twój adres został zmieniony",
-					Text:    []string{"Nowy adres to %s. Na innych urządzeniach nastąpiło wylogowanie. Zachowaj tę wiadomość: przez kilka dni jej przycisk przywraca Ci konto."},
+					Text:    []string{"Nowy adres to %s. Na innych urządzeniach nastąpiło wylogowanie. Zachowaj tę wiadomość: przez kilka dni jej link przywraca Ci konto."},
 					Button:  "Cofnij zmianę",
-					Ignore:  "Jeśli to Ty, nic nie musisz robić. Jeśli nie, naciśnij teraz przycisk.",
+					Ignore:  "Jeśli to Ty, nic nie musisz robić. Jeśli nie, otwórz teraz link.",
 				},
 				"address-confirm": {
 					Subject: "Twój kod do %s",
 					Heading: "Potwierdź swój nowy adres",
-					Text:    []string{"Wpisz ten kod tam, gdzie zmieniasz adres, lub naciśnij przycisk w przeglądarce, w której trwa Twoja sesja."},
+					Text:    []string{"Wpisz ten kod tam, gdzie zmieniasz adres, lub otwórz link w przeglądarce, w której trwa Twoja sesja."},
 					Button:  "Zmień ten adres",
 					Ignore:  "Jeśli to nie Twoja prośba, możesz zignorować tę wiadomość. Dotyczy ona konta innej osoby.",
 				},
@@ -747,7 +747,7 @@ func Polish() pages.Texts {
 				"reset": {
 					Subject: "Nowe hasło do %s",
 					Heading: "Wybierz nowe hasło",
-					Text:    []string{"Naciśnij przycisk, aby wybrać nowe hasło. Działa jeden raz."},
+					Text:    []string{"Otwórz link, aby wybrać nowe hasło. Działa jeden raz."},
 					Button:  "Wybierz nowe hasło",
 					Ignore:  "Jeśli to nie Twoja prośba, możesz zignorować tę wiadomość. Hasło pozostaje bez zmian.",
 				},
@@ -768,7 +768,7 @@ func Polish() pages.Texts {
 				"sign-up": {
 					Subject: "Twój kod do %s",
 					Heading: "Potwierdź swój adres",
-					Text:    []string{"Wpisz ten kod tam, gdzie zaczynasz, lub naciśnij przycisk."},
+					Text:    []string{"Wpisz ten kod tam, gdzie zaczynasz, lub otwórz link."},
 					Button:  "Utwórz to konto",
 					Ignore:  "Jeśli to nie Twoja prośba, możesz zignorować tę wiadomość.",
 				},
@@ -786,7 +786,7 @@ func Polish() pages.Texts {
 					Subject: "Twój kod do %s",
 					Heading: "Potwierdź swój adres",
 					Text: []string{
-						"Wpisz ten kod tam, gdzie zakładasz konto. Przycisk tam prowadzi. Kod jest ważny 10 minut.",
+						"Wpisz ten kod tam, gdzie zakładasz konto. Link tam prowadzi. Kod jest ważny 10 minut.",
 						"Jeśli nie potwierdzisz adresu, konto zostanie usunięte po siedmiu dniach.",
 					},
 					Button: "Potwierdź swój adres",

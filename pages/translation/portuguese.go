@@ -586,14 +586,14 @@ func Portuguese() pages.Texts {
 				"address-changed-undo": {
 					Subject: "O seu endereço em %s foi alterado",
 					Heading: "O seu endereço foi alterado",
-					Text:    []string{"O novo endereço é %s. Os outros dispositivos foram desconectados. Guarde este e-mail: por alguns dias, o botão dele devolve a conta a você."},
+					Text:    []string{"O novo endereço é %s. Os outros dispositivos foram desconectados. Guarde este e-mail: por alguns dias, o link dele devolve a conta a você."},
 					Button:  "Desfazer a alteração",
-					Ignore:  "Se foi você, não há nada a fazer. Se não foi, pressione o botão agora.",
+					Ignore:  "Se foi você, não há nada a fazer. Se não foi, abra o link agora.",
 				},
 				"address-confirm": {
 					Subject: "O seu código para %s",
 					Heading: "Confirme o seu novo endereço",
-					Text:    []string{"Digite este código onde você alterou o endereço, ou pressione o botão em um navegador em que você esteja conectado."},
+					Text:    []string{"Digite este código onde você alterou o endereço, ou abra o link em um navegador em que você esteja conectado."},
 					Button:  "Alterar o endereço",
 					Ignore:  "Se você não pediu este e-mail, pode ignorá-lo. Ele pertence à conta de outra pessoa.",
 				},
@@ -777,7 +777,7 @@ func Portuguese() pages.Texts {
 				"reset": {
 					Subject: "Uma nova senha para %s",
 					Heading: "Escolher uma nova senha",
-					Text:    []string{"Pressione o botão para escolher uma nova senha. Ele funciona uma vez."},
+					Text:    []string{"Abra o link para escolher uma nova senha. Ele funciona uma vez."},
 					Button:  "Escolher uma nova senha",
 					Ignore:  "Se você não pediu este e-mail, pode ignorá-lo. A sua senha continua como está.",
 				},
@@ -798,7 +798,7 @@ func Portuguese() pages.Texts {
 				"sign-up": {
 					Subject: "O seu código para %s",
 					Heading: "Confirmar o seu endereço",
-					Text:    []string{"Digite este código onde você começou, ou pressione o botão."},
+					Text:    []string{"Digite este código onde você começou, ou abra o link."},
 					Button:  "Criar a conta",
 					Ignore:  "Se você não pediu este e-mail, pode ignorá-lo.",
 				},
@@ -816,7 +816,7 @@ func Portuguese() pages.Texts {
 					Subject: "O seu código para %s",
 					Heading: "Confirmar o seu endereço",
 					Text: []string{
-						"Digite este código onde você criou a conta. O botão leva até lá. O código vale por 10 minutos.",
+						"Digite este código onde você criou a conta. O link leva até lá. O código vale por 10 minutos.",
 						"Se você não confirmar o seu endereço, a conta é excluída depois de sete dias.",
 					},
 					Button: "Confirmar o seu endereço",

@@ -601,14 +601,14 @@ func Spanish() pages.Texts {
 				"address-changed-undo": {
 					Subject: "Su dirección en %s ha cambiado",
 					Heading: "Su dirección ha cambiado",
-					Text:    []string{"La dirección nueva es %s. Se ha cerrado la sesión en los demás dispositivos. Guarde este correo: durante algunos días, su botón le devuelve la cuenta."},
+					Text:    []string{"La dirección nueva es %s. Se ha cerrado la sesión en los demás dispositivos. Guarde este correo: durante algunos días, su enlace le devuelve la cuenta."},
 					Button:  "Deshacer el cambio",
-					Ignore:  "Si ha sido usted, no tiene que hacer nada. Si no, pulse ahora el botón.",
+					Ignore:  "Si ha sido usted, no tiene que hacer nada. Si no, abra ahora el enlace.",
 				},
 				"address-confirm": {
 					Subject: "Su código para %s",
 					Heading: "Confirme su dirección nueva",
-					Text:    []string{"Escriba este código donde ha cambiado su dirección, o pulse el botón en un navegador en el que haya iniciado sesión."},
+					Text:    []string{"Escriba este código donde ha cambiado su dirección, o abra el enlace en un navegador en el que haya iniciado sesión."},
 					Button:  "Cambiar la dirección",
 					Ignore:  "Si no ha pedido este correo, puede ignorarlo. Corresponde a la cuenta de otra persona.",
 				},
@@ -792,7 +792,7 @@ func Spanish() pages.Texts {
 				"reset": {
 					Subject: "Una contraseña nueva para %s",
 					Heading: "Elegir una contraseña nueva",
-					Text:    []string{"Pulse el botón para elegir una contraseña nueva. Funciona una sola vez."},
+					Text:    []string{"Abra el enlace para elegir una contraseña nueva. Funciona una sola vez."},
 					Button:  "Elegir una contraseña nueva",
 					Ignore:  "Si no ha pedido este correo, puede ignorarlo. Su contraseña sigue igual.",
 				},
@@ -813,7 +813,7 @@ func Spanish() pages.Texts {
 				"sign-up": {
 					Subject: "Su código para %s",
 					Heading: "Confirmar su dirección",
-					Text:    []string{"Escriba este código donde empezó, o pulse el botón."},
+					Text:    []string{"Escriba este código donde empezó, o abra el enlace."},
 					Button:  "Crear la cuenta",
 					Ignore:  "Si no ha pedido este correo, puede ignorarlo.",
 				},
@@ -831,7 +831,7 @@ func Spanish() pages.Texts {
 					Subject: "Su código para %s",
 					Heading: "Confirmar su dirección",
 					Text: []string{
-						"Escriba este código donde creó su cuenta. El botón lleva allí. El código es válido durante 10 minutos.",
+						"Escriba este código donde creó su cuenta. El enlace lleva allí. El código es válido durante 10 minutos.",
 						"Si no confirma su dirección, la cuenta se elimina a los siete días.",
 					},
 					Button: "Confirmar su dirección",

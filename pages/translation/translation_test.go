@@ -165,6 +165,27 @@ func TestTheCheckOfTheTextsFindsFaults(t *testing.T) {
 	}
 }
 
+// The plain text of a mail has a link and no button.
+func TestNoMailOfAnAccountSpeaksOfAButton(t *testing.T) {
+	button := map[string]string{
+		"ar": `زر`, "de": `Knopf|Schaltfläche`, "en": `button`, "es": `botón`, "fr": `bouton`, "hi": `बटन`, "it": `pulsante`, "ja": `ボタン`, "ko": `버튼`,
+		"nl": `knop`, "pl": `przycisk`, "pt": `botão`, "ru": `кнопк`, "tr": `düğme`, "uk": `кнопк`, "zh-Hans": `按钮`,
+	}
+	for _, texts := range append(translation.All(), pages.Texts(page.English())) {
+		word := regexp.MustCompile(`(?i)` + button[texts.Lang])
+		if !word.MatchString(texts.MailText) { // of the HTML part
+			t.Errorf("%s: %q is no text with a button", texts.Lang, texts.MailText)
+		}
+		for kind, mail := range texts.Account.Mails {
+			for _, text := range append(mail.Text, mail.Ignore) {
+				if word.MatchString(text) {
+					t.Errorf("%s: the mail %q says %q", texts.Lang, kind, text)
+				}
+			}
+		}
+	}
+}
+
 // The sixteen languages, each of which a page can be made in.
 func TestTheLanguagesAreSixteen(t *testing.T) {
 	got := map[string]string{}

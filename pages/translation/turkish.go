@@ -566,14 +566,14 @@ func Turkish() pages.Texts {
 				"address-changed-undo": {
 					Subject: "%s sitesindeki adresiniz değiştirildi",
 					Heading: "Adresiniz değiştirildi",
-					Text:    []string{"Yeni adres: %s. Diğer cihazlarda oturum kapatıldı. Bu e-postayı saklayın: birkaç gün boyunca içindeki düğme hesabı size geri verir."},
+					Text:    []string{"Yeni adres: %s. Diğer cihazlarda oturum kapatıldı. Bu e-postayı saklayın: birkaç gün boyunca içindeki bağlantı hesabı size geri verir."},
 					Button:  "Değişikliği geri al",
-					Ignore:  "Bunu siz yaptıysanız yapmanız gereken bir şey yok. Siz yapmadıysanız hemen düğmeye basın.",
+					Ignore:  "Bunu siz yaptıysanız yapmanız gereken bir şey yok. Siz yapmadıysanız hemen bağlantıyı açın.",
 				},
 				"address-confirm": {
 					Subject: "%s için kodunuz",
 					Heading: "Yeni adresinizi doğrulayın",
-					Text:    []string{"Bu kodu adresinizi değiştirdiğiniz yere girin veya oturumunuzun açık olduğu bir tarayıcıda düğmeye basın."},
+					Text:    []string{"Bu kodu adresinizi değiştirdiğiniz yere girin veya oturumunuzun açık olduğu bir tarayıcıda bağlantıyı açın."},
 					Button:  "Adresi değiştir",
 					Ignore:  "Bu e-postayı siz istemediyseniz yok sayabilirsiniz. Başka bir kişinin hesabına ait.",
 				},
@@ -757,7 +757,7 @@ func Turkish() pages.Texts {
 				"reset": {
 					Subject: "%s için yeni bir parola",
 					Heading: "Yeni bir parola seçin",
-					Text:    []string{"Yeni bir parola seçmek için düğmeye basın. Bir kez çalışır."},
+					Text:    []string{"Yeni bir parola seçmek için bağlantıyı açın. Bir kez çalışır."},
 					Button:  "Yeni bir parola seçin",
 					Ignore:  "Bu e-postayı siz istemediyseniz yok sayabilirsiniz. Parolanız olduğu gibi kalır.",
 				},
@@ -778,7 +778,7 @@ func Turkish() pages.Texts {
 				"sign-up": {
 					Subject: "%s için kodunuz",
 					Heading: "Adresinizi doğrulayın",
-					Text:    []string{"Bu kodu başladığınız yere girin veya düğmeye basın."},
+					Text:    []string{"Bu kodu başladığınız yere girin veya bağlantıyı açın."},
 					Button:  "Hesabı oluştur",
 					Ignore:  "Bu e-postayı siz istemediyseniz yok sayabilirsiniz.",
 				},
@@ -796,7 +796,7 @@ func Turkish() pages.Texts {
 					Subject: "%s için kodunuz",
 					Heading: "Adresinizi doğrulayın",
 					Text: []string{
-						"Bu kodu hesabınızı oluşturduğunuz yere girin. Düğme sizi oraya götürür. Kod 10 dakika geçerlidir.",
+						"Bu kodu hesabınızı oluşturduğunuz yere girin. Bağlantı sizi oraya götürür. Kod 10 dakika geçerlidir.",
 						"Adresinizi doğrulamazsanız hesap yedi gün sonra silinir.",
 					},
 					Button: "Adresinizi doğrulayın",
