@@ -78,11 +78,8 @@ func (a *Auth) SignOutEverywhere(ctx context.Context, userID string) (err error)
 	if err := s.sessions.endEverywhere(ctx, userID); err != nil {
 		return err
 	}
-	if s.Accounts == nil || s.records == nil {
-		return nil
-	}
 	// Afterwards: a sign-in that was to remember its browser can no longer be completed.
-	return s.records.endBegun(ctx, userID)
+	return s.endBegun(ctx, userID)
 }
 
 // DeleteUser ends every session of a user and removes the user with all that

@@ -409,6 +409,18 @@ type CompleteOptions struct {
 	//
 	// https://www.rfc-editor.org/rfc/rfc8176#section-2
 	Methods []string
+
+	// Change is a change to the user that must leave no session of before, such as another
+	// password, or the first proof of the address. [Auth.CompleteSignIn] ends everything that
+	// [Auth.SignOutEverywhere] ends, but for the sign-in that it completes, then calls Change,
+	// and ends everything else once more, because a sign-in may have been under way. It then
+	// reads the user again and goes on, be it to a further page or to a session. If the process
+	// dies in between, the user is signed out.
+	//
+	// An error of Change, or of the store before it, ends the sign-in. Change is not called if
+	// the sessions of before cannot be ended. It is called once, outside any transaction.
+	// [Auth.Reauthenticate] does not call it.
+	Change func(ctx context.Context) error
 }
 
 // Events report to the host what has happened. Handlers run in the request that

@@ -870,6 +870,19 @@ func (s dbSessions) endEverywhere(ctx context.Context, userID string) error {
 	return err
 }
 
+// endBeside keeps the mark of the sign-in. The other sign-ins lose theirs.
+func (s dbSessions) endBeside(ctx context.Context, d *decision) error {
+	store, err := storeFor(s.settings, "CompleteOptions.Change", featureSessionList)
+	if err != nil {
+		return err
+	}
+	_, err = store.endUserSessions(ctx, d.user.ID, d.marker)
+	return err
+}
+
+// beginAfter does nothing: the mark has stayed.
+func (dbSessions) beginAfter(context.Context, *decision) error { return nil }
+
 func (s dbSessions) devices(ctx context.Context, asking *Session) iter.Seq2[*Device, error] {
 	return func(yield func(*Device, error) bool) {
 		store, err := storeFor(s.settings, "Devices", featureSessionList)

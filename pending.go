@@ -118,7 +118,12 @@ func (x *exchange) keepPending(who *arrival, d *decision, h *heldSignIn, page st
 		userID, _ = wire.ID(d.claims["sub"])
 	}
 	x.keepSignOutHint(who, d, userID, true)
-	h.Began, h.Provider, h.Methods = d.authentication.Started.UnixMilli(), d.authentication.Provider, d.authentication.Methods
+	if began := d.authentication.Started.UnixMilli(); h.Began == 0 {
+		h.Began = began
+	} else if began != h.Began {
+		h.Started = began
+	}
+	h.Provider, h.Methods = d.authentication.Provider, d.authentication.Methods
 	h.Proofs = make(map[string]int64, len(d.authentication.Proofs))
 	for method, at := range d.authentication.Proofs {
 		h.Proofs[method] = at.UnixMilli()
@@ -241,8 +246,12 @@ func (x *exchange) resumed(h *heldSignIn) (*arrival, *decision, error) {
 	for method, at := range h.Proofs {
 		proven.Proofs[method] = time.UnixMilli(at).UTC()
 	}
+	proven = proven.complete()
+	if h.Started != 0 {
+		proven = proven.startedAt(time.UnixMilli(h.Started).UTC())
+	}
 	d := &decision{
-		user: user, account: h.Account, newUser: h.NewUser, authentication: proven.complete(), atProvider: h.AtProvider.of(h.Account),
+		user: user, account: h.Account, newUser: h.NewUser, authentication: proven, atProvider: h.AtProvider.of(h.Account),
 	}
 	if err := x.sessions.resume(d, h); err != nil {
 		return nil, nil, noPending(err)
@@ -324,12 +333,65 @@ func (x *exchange) complete(o CompleteOptions) (lost bool, err error) {
 		return true, err
 	}
 	x.about = &signingIn{user: d.user}
-	d.authentication = d.authentication.with(o.Methods, x.began)
+	if o.Change != nil {
+		if who, d, err = x.changeAlone(d, h, o); err != nil {
+			return true, err
+		}
+	} else {
+		d.authentication = d.authentication.with(o.Methods, x.began)
+	}
 	h.Expires = 0
 	if held, err := x.askHold(who, d, h); held || err != nil {
 		return err != nil, err
 	}
 	return true, x.issue(who, d)
+}
+
+// changeAlone makes a change of the host while nothing but the sign-in of d is left of what the
+// user has begun. It returns the sign-in of the user as the change has left it.
+func (x *exchange) changeAlone(d *decision, h *heldSignIn, o CompleteOptions) (who *arrival, changed *decision, err error) {
+	// First of all: the list of ended token sessions does not tell afterwards whether this sign-in
+	// had ended before the others.
+	good, err := x.sessions.marked(x.ctx, d)
+	if err == nil && !good {
+		err = noPending(errHeldEnded)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			// As in askHold. The row of the sign-in itself is used up.
+			_, _ = x.sessions.unmark(context.WithoutCancel(x.ctx), d)
+		}
+	}()
+	if err := x.endBeside(d); err != nil {
+		return nil, nil, err
+	}
+	err = o.Change(x.ctx)
+	x.debug("CompleteOptions.Change called", "answer", answerOf("", err))
+	if err != nil {
+		if !isClassified(err) {
+			err = &Error{Code: CodeAccessDenied, Provider: x.provider.id, Err: fmt.Errorf("CompleteOptions.Change: %w", err)}
+		}
+		return nil, nil, err
+	}
+	if who, changed, err = x.resumed(h); err != nil {
+		return nil, nil, err
+	}
+	changed.authentication = changed.authentication.with(o.Methods, x.began)
+	if err := x.endBeside(changed); err != nil {
+		return nil, nil, err
+	}
+	return who, changed, x.sessions.beginAfter(x.ctx, changed)
+}
+
+// endBeside ends what [Auth.SignOutEverywhere] ends, but for the sign-in of d.
+func (x *exchange) endBeside(d *decision) error {
+	if err := x.sessions.endBeside(x.ctx, d); err != nil {
+		return err
+	}
+	return x.endBegun(x.ctx, d.user.ID)
 }
 
 // renewMark replaces the mark of a sign-in that was held before by one that lasts as

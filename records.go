@@ -272,6 +272,14 @@ func (r *records) deleteUser(ctx context.Context, id string) error {
 	return r.end(ctx, o, r.store.DeleteUser(ctx, id))
 }
 
+// endBegun ends what the accounts of the configuration have begun for a user.
+func (s *settings) endBegun(ctx context.Context, userID string) error {
+	if s.Accounts == nil || s.records == nil {
+		return nil
+	}
+	return s.records.endBegun(ctx, userID)
+}
+
 // endBegun ends what package account has begun for a user and keeps apart from sessions: browsers
 // that are remembered, a change of the address that waits, and operators who act as the user.
 func (r *records) endBegun(ctx context.Context, userID string) error {

@@ -459,6 +459,11 @@ type sessions interface {
 	// endEverywhere ends every session of a user.
 	endEverywhere(ctx context.Context, userID string) error
 
+	// endBeside ends every session of the user of a sign-in that waits, and every other
+	// sign-in that waits. beginAfter has the session of this one begin after that.
+	endBeside(ctx context.Context, d *decision) error
+	beginAfter(ctx context.Context, d *decision) error
+
 	// devices, endDevice and endOtherDevices are what the methods of [Auth] with
 	// these names do for the user of asking.
 	devices(ctx context.Context, asking *Session) iter.Seq2[*Device, error]
@@ -608,7 +613,11 @@ type heldSignIn struct {
 
 	// Began is when the session begins, in Unix milliseconds, however late the sign-in
 	// is completed: the end of all sessions of the user covers it.
-	Began   int64    `json:"began"`
+	Began int64 `json:"began"`
+
+	// Started is when the session begins if this sign-in has ended the others of the user, in
+	// Unix milliseconds, and otherwise zero: see [CompleteOptions.Change].
+	Started int64    `json:"started,omitempty"`
 	Methods []string `json:"methods,omitempty"`
 
 	// Proofs is when each of Methods was proven, in Unix milliseconds.

@@ -947,6 +947,27 @@ func (s tokenSessions) endEverywhere(ctx context.Context, userID string) error {
 	return s.revokeUser(ctx, userID)
 }
 
+// endBeside ends every session. The sign-in that waits is one of them until beginAfter.
+func (s tokenSessions) endBeside(ctx context.Context, d *decision) error {
+	if s.Session.Revocation == nil {
+		return fail(CodeConfiguration, errors.New("CompleteOptions.Change with token sessions needs Config.Session.Revocation"))
+	}
+	return s.revokeUser(ctx, d.user.ID)
+}
+
+// beginAfter moves the begin of the session into the next second, and waits for it.
+func (s tokenSessions) beginAfter(ctx context.Context, d *decision) error {
+	at, err := s.begin(ctx, d.user.ID)
+	if err != nil {
+		return err
+	}
+	d.authentication = d.authentication.startedAt(at)
+	if d.claims != nil {
+		d.claims = s.marks(d.authentication).in(d.claims)
+	}
+	return nil
+}
+
 // revokeUser notes on the revocation list, which must be there, that the token
 // sessions of a user have ended.
 func (s *settings) revokeUser(ctx context.Context, userID string) error {
