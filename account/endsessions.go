@@ -24,6 +24,10 @@ func (a *Accounts) endSessions(ctx context.Context, userID string) error {
 	if err := a.auth.SignOutEverywhere(pintle.WithSession(ctx, nil), userID); err != nil {
 		return unavailable(err)
 	}
+	return a.endFlows(ctx, userID)
+}
+
+func (a *Accounts) endFlows(ctx context.Context, userID string) error {
 	if _, err := a.rows.EndFlows(ctx, userID, endedFlows...); err != nil {
 		return unavailable(err)
 	}

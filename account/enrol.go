@@ -149,30 +149,34 @@ func (v *visit) addFirst(p *pintle.PendingSignIn, f, codes *flow) (next string, 
 	if err != nil {
 		return "", err
 	}
-	u, proves := p.User, isUnproved(p.User)
-	if proves {
-		// Now, and not when the code was typed: the sign-in can be broken off until here, and
-		// then a session of before would go on with a proven address.
-		if u, before, err = v.proveAtEnrolment(p, before); err != nil {
-			return "", err
-		}
-	}
 	methods := []string{methodTOTP}
 	if f != nil {
 		methods = append(methods, methodMail)
 	}
-	if err = v.storeFirst(u, s, before); err == nil {
-		v.notify("factor-added", u, "", "factors")
-		next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: methods})
+	if isUnproved(p.User) {
+		// The proof comes now, and not when the code was typed: the sign-in can be broken off until
+		// here, and then a session of before would go on with a proven address.
+		return v.completeAlone(v.ctx, p.User, func() error {
+			u, before, err := v.proveAtEnrolment(p, before)
+			if err != nil {
+				return err
+			}
+			return v.addAsFirst(u, s, before)
+		}, methods...)
 	}
-	switch {
-	case !proves:
-		return next, err
-	case err != nil:
-		return "", v.endAfterProof(u, err)
+	if err := v.addAsFirst(p.User, s, before); err != nil {
+		return "", err
 	}
-	// Another person may have used the account before its address was proven.
-	return v.onlyThisSession(p, next, methods...)
+	return v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: methods})
+}
+
+// addAsFirst stores the first factor of a user, and tells the user of it.
+func (v *visit) addAsFirst(u *pintle.User, s *saved, before basis) error {
+	if err := v.storeFirst(u, s, before); err != nil {
+		return err
+	}
+	v.notify("factor-added", u, "", "factors")
+	return nil
 }
 
 // proveAtEnrolment records the proof of the address by the mailed code. It returns the user with the

@@ -301,45 +301,68 @@ func (v *visit) mustChange() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// The sign-in still waits, after the row was read: otherwise the owner may have reset the
-	// password in between, and the row would be the new one.
-	if _, err := v.pendingAt("must-change"); err != nil {
-		return "", err
-	}
 	v.chosen = hash
-	if err := v.storePassword(v.ctx, p.User.ID, row, hash); err != nil {
+	change := func() error {
+		// After the row was read the sign-in still waits: otherwise the owner may have reset the
+		// password in between, and the row would be the new one.
+		if err := v.storePassword(v.ctx, p.User.ID, row, hash); err != nil {
+			return err
+		}
+		v.notify("password-changed", p.User, "", "forgot")
+		return nil
+	}
+	if next, err = v.completeAlone(withNewPassword(v.ctx), p.User, change); err != nil {
 		return "", err
 	}
-	v.notify("password-changed", p.User, "", "forgot")
-	if next, err = v.auth.CompleteSignIn(v.w, v.r.WithContext(withNewPassword(v.ctx)), pintle.CompleteOptions{}); err != nil {
-		return "", asProblem(err)
-	}
-	if next, err = v.onlyThisSession(p, next); err != nil {
-		return "", err
+	if next != p.RedirectTo {
+		// Another page comes first. A sign-in with the old password goes no further.
+		if err := v.endSessions(v.ctx, p.User.ID); err != nil {
+			return "", err
+		}
+		v.untilNextSecond(v.ctx)
+		next = v.site.signIn("notice", "sign_in_again")
 	}
 	// Last: until the sessions of before have ended the user is asked again.
 	return next, v.settleMust(p.User)
 }
 
-// onlyThisSession ends everything of before, and goes on with the session that the
-// response sets. If the application's Callbacks.Hold shows a page first, the response
-// sets no session: then everything ends, and the user signs in once more.
-func (v *visit) onlyThisSession(p *pintle.PendingSignIn, next string, methods ...string) (string, error) {
-	var s *pintle.Session
-	if next == p.RedirectTo {
-		var err error
-		if s, err = v.auth.UpdateSession(v.w, v.r, nil); err != nil {
-			return "", unavailable(err)
-		}
+// completeAlone goes on with the sign-in of u after a change that must leave nothing of before:
+// another person may know the password, or may have used the account before its address was
+// proven. The sessions end before the change, so that one that cannot end them is not made, and
+// after it. That holds too if the user leaves the browser at the next page of the sign-in.
+func (v *visit) completeAlone(ctx context.Context, u *pintle.User, change func() error, methods ...string) (next string, err error) {
+	v.seeThrough()
+	var failed error
+	next, err = v.auth.CompleteSignIn(v.w, v.r.WithContext(context.WithoutCancel(ctx)), pintle.CompleteOptions{
+		Methods: methods,
+		Change: func(context.Context) error {
+			if failed = v.betweenEnds(u.ID, change); failed == nil {
+				return nil
+			}
+			if p := asProblem(failed); p.err != nil {
+				return storeFault(p.err)
+			}
+			return failed
+		},
+	})
+	switch {
+	case failed != nil:
+		return "", failed
+	case err != nil:
+		return "", asProblem(err)
 	}
-	if err := v.endSessions(v.ctx, p.User.ID); err != nil {
-		return "", err
+	return next, v.notOvertaken(u)
+}
+
+// betweenEnds makes a change between two ends of the flows of a user.
+func (v *visit) betweenEnds(userID string, change func() error) error {
+	if err := v.endFlows(v.ctx, userID); err != nil {
+		return err
 	}
-	if s == nil || s.User.ID != p.User.ID || v.backChannels[p.Authentication.Provider] {
-		v.untilNextSecond(v.ctx)
-		return v.site.signIn("notice", "sign_in_again"), nil
+	if err := change(); err != nil {
+		return err
 	}
-	return next, v.startAgain(p.User, p.Authentication, methods...)
+	return v.endFlows(v.ctx, userID)
 }
 
 type newPasswordKey struct{}

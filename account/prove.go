@@ -242,31 +242,14 @@ func (v *visit) provePending(u *pintle.User) (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// Before the gate is asked again: a second factor of another person would keep the user
-	// out.
-	if !isProved(u) {
-		first := &pintle.PendingSignIn{User: u, Account: p.Account, Authentication: p.Authentication}
-		if err := v.proveFirst(first); err != nil {
-			return "", err
+	return v.completeAlone(v.ctx, u, func() error {
+		if isProved(u) {
+			return nil
 		}
-	}
-	if next, err = v.auth.CompleteSignIn(v.w, v.r, pintle.CompleteOptions{Methods: []string{methodMail}}); err != nil {
-		return "", v.endAfterProof(u, err)
-	}
-	if next == v.site.originOf(v.r)+v.heldAt("must-change") {
-		return next, nil // which ends the sessions of before
-	}
-	// Another person may have used the account before its address was proven.
-	return v.onlyThisSession(p, next, methodMail)
-}
-
-// endAfterProof ends the sessions of a user whose address is proven, and whose sign-in has failed
-// with err afterwards: one of before may be that of another person.
-func (v *visit) endAfterProof(u *pintle.User, err error) error {
-	if ended := v.endSessions(context.WithoutCancel(v.ctx), u.ID); ended != nil {
-		v.record(ended)
-	}
-	return asProblem(err)
+		// Before the gate is asked again: a second factor of another person would keep the user
+		// out.
+		return v.proveFirst(&pintle.PendingSignIn{User: u, Account: p.Account, Authentication: p.Authentication})
+	}, methodMail)
 }
 
 // mailProof mails the code once more, or for the first time.
