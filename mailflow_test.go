@@ -432,6 +432,28 @@ func TestALinkEndsInTime(t *testing.T) {
 	}
 }
 
+// AC-10: an expired row goes when it is seen, also where Callbacks.SignIn is to be called first.
+func TestAnExpiredLinkIsRemovedBeforeTheCallback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		called := false
+		s, k := mailSite(t, pintle.StrategyJWT, func(s *site, _ *pintle.Email) {
+			s.Callbacks.SignIn = func(context.Context, *pintle.SignInAttempt) (string, error) {
+				called = true
+				return "", nil
+			}
+		})
+		late := s.browser().mailTo("grace@example.com")
+		called = false
+		time.Sleep(25 * time.Hour)
+		k.takeCalls()
+		s.browser().get(late.URL).fails("/auth/error", "Verification")
+		k.wantCalls(t, "begin", "useVerificationToken", "commit")
+		if called || k.byEmail(t, "grace@example.com") != nil {
+			t.Errorf("Callbacks.SignIn was called: %t, or a user was made", called)
+		}
+	})
+}
+
 func TestALinkIsForItsAddressAndToken(t *testing.T) {
 	s, k := mailSite(t, pintle.StrategyDatabase)
 	m := s.browser().mailTo("ada@example.com")
