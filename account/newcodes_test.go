@@ -1,8 +1,82 @@
 package account_test
 
 import (
+	"context"
+	"net/http"
 	"testing"
+
+	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/account"
+	"github.com/pintleauth/pintle/accountstore"
 )
+
+// useFails is a store in which the use of a flow fails with an error that is set.
+type useFails struct {
+	pintle.Store
+	with *error
+}
+
+func (s useFails) AccountStore() accountstore.Store {
+	return useFailsRows{s.Store.AccountStore(), s.with}
+}
+
+type useFailsRows struct {
+	accountstore.Store
+	with *error
+}
+
+func (r useFailsRows) UseFlow(ctx context.Context, id accountstore.Hash, kind string) (*accountstore.Flow, error) {
+	if *r.with != nil {
+		return nil, *r.with
+	}
+	return r.Store.UseFlow(ctx, id, kind)
+}
+
+// AC-4, AC-113: codes that another request has saved by a moment earlier, or whose flow the store
+// does not use up, are not stored, neither beside an app, nor with one, nor at a sign-in.
+func TestCodesAreStoredOnlyByTheRequestThatUsesThemUp(t *testing.T) {
+	for name, begin := range map[string]func(s *site, u *pintle.User) (*browser, string){
+		"new codes": func(s *site, u *pintle.User) (*browser, string) {
+			s.app(u)
+			return s.browser().startSession(u, 0, "pwd", "otp").post("/auth/account/recovery-codes", "new", "1"), "recovery-codes"
+		},
+		"a first app": func(s *site, u *pintle.User) (*browser, string) {
+			b := s.browser().startSession(u, 0, "pwd").get("/auth/account/totp")
+			key, a := b.key()
+			return b.post("/auth/account/totp", "key", key, "code", a.code(s.t, 0)), "recovery-codes"
+		},
+		"a first app at a sign-in": func(s *site, _ *pintle.User) (*browser, string) {
+			b := s.browser().signIn(ada, goodPassword).isAt(enrol).post(enrol, "code", s.code())
+			key, a := b.key()
+			return b.post(enrol, "key", key, "code", a.code(s.t, 0)), "enrol"
+		},
+	} {
+		for fails, c := range map[string]struct {
+			with   error
+			status int
+		}{
+			"used by another request":      {pintle.ErrNotFound, http.StatusGone},
+			"a store that does not answer": {errAway, http.StatusServiceUnavailable},
+		} {
+			t.Run(name+", "+fails, func(t *testing.T) {
+				t.Parallel()
+				var with error
+				s := newSite(t, false, required, func(c *pintle.Config, _ *account.Options) { c.Store = useFails{c.Store, &with} })
+				u := s.seed(ada, goodPassword, true)
+				b, route := begin(s, u)
+				if len(b.codes()) != 10 {
+					t.Fatalf("no codes were shown: %s", b.text())
+				}
+				before := s.storedKinds(u)
+				with = c.with
+				b.post("/auth/account/"+route, "saved", "1").want(c.status)
+				if kinds := s.storedKinds(u); kinds != before {
+					t.Errorf("the user had %q, and has %q", before, kinds)
+				}
+			})
+		}
+	}
+}
 
 // AT-54: another user, and a session that has ended, save no codes.
 func TestCodesAreSavedByTheUserWhoHasSeenThem(t *testing.T) {
