@@ -193,7 +193,7 @@ var activityChecks = []check{
 		user := unique()
 		events := someEvents(user, 7)
 		t.record(events...)
-		for _, limit := range []int{1, 6, 7, 8} {
+		for _, limit := range []int{1, 6, 7, 8, math.MaxInt} {
 			page, next, err := t.rows().Activity(t.ctx, accountstore.ActivityQuery{UserID: user, Limit: limit})
 			t.ok("Activity", err)
 			if len(page) != min(limit, 7) || (next != "") != (limit < 7) {

@@ -3,6 +3,7 @@ package mongostore
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -92,6 +93,7 @@ func (a accountStore) Activity(ctx context.Context, q accountstore.ActivityQuery
 	if q.Limit <= 0 || !storable(q.UserID, q.Actor, q.Kind, q.Outcome) {
 		return nil, "", ctx.Err()
 	}
+	q.Limit = min(q.Limit, math.MaxInt32-1) // one more is read
 	match := bson.D{}
 	for _, is := range []bson.E{{Key: "userId", Value: q.UserID}, {Key: "actor", Value: q.Actor}, {Key: "kind", Value: q.Kind}, {Key: "outcome", Value: q.Outcome}} {
 		if is.Value != "" {

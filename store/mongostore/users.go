@@ -2,6 +2,7 @@ package mongostore
 
 import (
 	"context"
+	"math"
 	"regexp"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -32,7 +33,7 @@ func (a accountStore) Users(ctx context.Context, q accountstore.UserQuery) (page
 		}
 	}
 	for from := after.ID; ; {
-		batch, last, err := a.nextUsers(ctx, &q, from, max(q.Limit+1, userBatch))
+		batch, last, err := a.nextUsers(ctx, &q, from, max(min(q.Limit, math.MaxInt32-1)+1, userBatch))
 		if err != nil {
 			return nil, "", fail(ctx, "list users", err)
 		}

@@ -59,6 +59,7 @@ func (r accountRows) Activity(ctx context.Context, q accountstore.ActivityQuery)
 	if q.Limit <= 0 || !storable(q.UserID, q.Actor, q.Kind, q.Outcome) {
 		return nil, "", ctx.Err()
 	}
+	q.Limit = min(q.Limit, math.MaxInt32-1) // one more is read
 	since, until, id := int64(math.MinInt64), int64(math.MaxInt64), ""
 	if !q.Since.IsZero() {
 		since = q.Since.UnixMilli()
