@@ -596,7 +596,31 @@ func TestAnOperatorWithoutTheRoleGivesNoRolesByAnInvitation(t *testing.T) {
 	}
 }
 
-// AC-193, AT-107
+// AC-195: there is no account before a program makes one, and the program needs none to make the
+// first operator.
+func TestTheFirstOperatorIsMadeByAProgram(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) { o.SignUp.Closed = true })
+	s.browser().get("/auth/signin")
+	ops := s.accounts.Operators()
+	users, _, err := ops.Users(t.Context(), accountstore.UserQuery{Limit: 10})
+	if s.done(err); len(users) != 0 {
+		t.Fatalf("a new store has %d users", len(users))
+	}
+	u, err := ops.Create(t.Context(), account.NewUser{Email: "grace@example.com", Roles: []string{"operator"}})
+	s.done(err)
+	s.browser().signIn("grace@example.com", "").isSignedInAs("")
+	s.done(ops.ProveAddress(t.Context(), u.ID))
+	link, err := ops.SendReset(t.Context(), u.ID)
+	s.done(err)
+	b := s.browser().get(link).post("/auth/account/reset", "password", goodPassword)
+	b.signIn("grace@example.com", goodPassword).isSignedInAs("grace@example.com")
+	if roles := s.state(u).Roles; !slices.Equal(roles, []string{"operator"}) {
+		t.Errorf("the roles are %q", roles)
+	}
+}
+
+// AC-193, AC-194, AT-107
 func TestRolesAreOfOperatorsAndEndWithTheTokens(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, func(c *pintle.Config, o *account.Options) {
@@ -616,7 +640,10 @@ func TestRolesAreOfOperatorsAndEndWithTheTokens(t *testing.T) {
 		b := s.browser().signUp(ada, "roles", "admin", "role", "admin")
 		b.post("/auth/account/sign-up-sent", "code", s.code()).
 			post("/auth/account/sign-up-finish", "password", goodPassword, "name", "Ada", "roles", "admin").isSignedInAs(ada)
-		b.post("/auth/account/profile", "name", "Ada L", "roles", "admin")
+		forged := []string{"roles", "admin", "must", "", "bannedUntil", "0", "deleteAt", "1", "version", "7", "suspended", "1", "claim", "x@example.com"}
+		b.post("/auth/account/profile", append(forged, "name", "Ada L")...)
+		b.post("/auth/account/password", append(forged, "current", goodPassword, "password", newPassword)...)
+		b.post("/auth/account/password", "current", newPassword, "password", goodPassword).isSignedInAs(ada)
 		b.postJSON("/auth/session", map[string]any{"data": map[string]any{"roles": []string{"admin"}, "user": map[string]any{"roles": []string{"admin"}}}})
 		if b.get(inside).status != http.StatusForbidden {
 			t.Errorf("a user without roles gets %d: %s", b.status, b.page)
@@ -628,8 +655,8 @@ func TestRolesAreOfOperatorsAndEndWithTheTokens(t *testing.T) {
 			t.Error("a request without a session passes")
 		}
 		u := s.user(ada)
-		if state := s.state(u); len(state.Roles) > 0 {
-			t.Fatalf("the roles are %q", state.Roles)
+		if state := s.state(u); len(state.Roles) > 0 || state.Suspended || !state.DeleteAt.IsZero() || state.Claim != "" || state.Must != "" {
+			t.Fatalf("the state is %+v", state)
 		}
 
 		s.done(ops.SetRoles(ctx, u.ID, []string{"support", "admin-of-nothing"}))

@@ -30,9 +30,9 @@ func TestAProofThatIsLeftAtTheNextPageEndsTheSessionsOfBefore(t *testing.T) {
 		must, at string
 		changes  []func(*pintle.Config, *account.Options)
 	}{
-		"a password that is due": {must: "password", at: mustChange},
+		"a password that is due":           {must: "password", at: mustChange},
 		"a second factor that is required": {at: enrol, changes: []func(*pintle.Config, *account.Options){required}},
-		"a lost address": {must: "know-address-lost", at: "/auth/account/address-lost"},
+		"a lost address":                   {must: "know-address-lost", at: "/auth/account/address-lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBothKinds(t, func(t *testing.T, tokens bool) {

@@ -39,6 +39,7 @@ const (
 	secretText = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 )
 
+// AC-196, AC-12: each refused line has its reason, without what is secret in it.
 func TestLinesThatAreRefused(t *testing.T) {
 	line := func(members string) string { return `{"email":"a@example.com",` + members + `}` }
 	tests := []struct{ name, line, reason string }{
@@ -105,7 +106,7 @@ func list(n int, form string) string {
 	return b.String()
 }
 
-// With Options.Partial a user is stored without what cannot be used. A second factor of a
+// AC-196: with Options.Partial a user is stored without what cannot be used. A second factor of a
 // user whose address is proven is never left out.
 func TestPartialUsers(t *testing.T) {
 	for _, tt := range []struct {

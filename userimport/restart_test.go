@@ -197,7 +197,7 @@ func checkWhole(t *testing.T, store *memstore.Store, users, allowed int) {
 	}
 }
 
-// A user who was there before keeps everything: a line of the file is no way into an account.
+// AC-196: a user who was there before keeps everything: a line of the file is no way into an account.
 func TestExistingUsersAreLeft(t *testing.T) {
 	for _, inTx := range []bool{true, false} {
 		store := memstore.New()
@@ -354,6 +354,7 @@ func TestAFinishedUserIsNotTakenForAnUnfinishedOne(t *testing.T) {
 	}
 }
 
+// AC-196
 func TestADryRunWritesNothing(t *testing.T) {
 	for _, inTx := range []bool{true, false} {
 		store := memstore.New()

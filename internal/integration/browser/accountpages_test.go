@@ -964,8 +964,8 @@ func tourAll(t *testing.T, texts pages.Texts, look func(v *tour, what string)) {
 	}
 }
 
-// AT-83, AT-85: axe finds no barrier on the pages of accounts, in any state, and each looks as
-// its picture. Caches keep none.
+// AC-161, AT-83, AT-85: axe finds no barrier on the pages of accounts, in any state, and each looks
+// as its picture. Caches keep none.
 func TestNoPageOfAnAccountHasABarrier(t *testing.T) {
 	looks := album{folder: "account"}
 	tourAll(t, pages.Texts{}, func(v *tour, what string) {
