@@ -55,7 +55,7 @@ func TestErrorsAreNamedAtTheFieldAndInASummary(t *testing.T) {
 	if !strings.Contains(tag, `aria-invalid="true"`) || said == nil {
 		t.Fatalf("the field is %s", tag)
 	}
-	for _, id := range strings.Fields(said[1]) {
+	for id := range strings.FieldsSeq(said[1]) {
 		if !strings.Contains(b.page, `id="`+id+`"`) {
 			t.Errorf("the field is described by %q, which is not on the page", id)
 		}

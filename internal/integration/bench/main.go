@@ -45,7 +45,7 @@ func run() error {
 	mux := http.NewServeMux()
 	mux.Handle("/auth/", auth)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { text(w, "ok") })
-	var check http.Handler = auth.Load(auth.Require(http.HandlerFunc(protected)))
+	check := auth.Load(auth.Require(http.HandlerFunc(protected)))
 	if os.Getenv("BENCH_MODE") == "sqlite-by-hand" {
 		if check, err = newByHand(sessions.db); err != nil {
 			return err
