@@ -154,6 +154,24 @@ export interface Methods {
   remember?: boolean
 }
 
+/** What a sign-in waits for that needs a second factor: one of a mailed code, an app, and codes that are to be saved. */
+export interface Enrolment {
+  /** The address to which a code is mailed, and whether it was. Then sendCode and prove are next. */
+  email?: string
+  sent?: boolean
+
+  /** A new key for an authenticator app. Then confirmTotp is next. */
+  key?: string
+  secret?: string
+  uri?: string
+
+  /** How many recovery codes the user of a passkey has. Then newRecoveryCodes is next. */
+  recoveryLeft?: number
+
+  /** The codes that saveRecoveryCodes stores. */
+  codes?: string[]
+}
+
 type Fields = Record<string, string | boolean>
 
 /** The functions of the account of a user. */
@@ -272,6 +290,8 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
       /** Sets the first one. */
       set: (password: string) => post("password", { password }),
       remove: () => post("password", { remove: true }),
+      /** Chooses another password, at a sign-in that waits for it. */
+      replace: (password: string) => post("must-change", { password }),
     },
 
     address: {
@@ -351,6 +371,21 @@ export function connectAccount({ basePath = "/auth" }: AccountOptions = {}) {
       mail: () => post("second-factor", { method: "mail", again: true }),
       passkey: () =>
         ceremony("authenticate", "account/second-factor-options", (data) => post("second-factor", { method: "passkey", data })),
+    },
+
+    /** The first second factor, at a sign-in that waits for it. read says what the next step is. */
+    enrolment: {
+      read: () => read<Enrolment>("enrol"),
+      /** Mails the code that comes before the factor, once more if it was mailed. */
+      sendCode: () => post("enrol", { again: true }),
+      /** Takes that code. */
+      prove: (code: string) => post("enrol", { code }),
+      /** Takes a code of the app. The recovery codes are next. */
+      confirmTotp: (key: string, code: string, name = "") => post("enrol", { key, code, name }),
+      /** Makes recovery codes for a passkey. */
+      newRecoveryCodes: () => post("enrol", { new: true }),
+      /** Adds the factor, and goes on with the sign-in. */
+      saveRecoveryCodes: () => post("enrol", { saved: true }),
     },
 
     /** The confirmation that a StepUpError asks for. Repeat what was rejected afterwards. */

@@ -84,6 +84,16 @@ func newAccountsSite(t *testing.T, pages, sessions string, further ...pintle.Pro
 			t.Error(err)
 		}
 	})
+	mux.HandleFunc("/due", func(_ http.ResponseWriter, r *http.Request) {
+		state, err := store.AccountStore().State(r.Context(), mary.ID)
+		if err == nil {
+			state.Must = "password enrol"
+			err = store.AccountStore().ChangeState(r.Context(), state)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
 	mux.Handle("/welcome", s.auth.Load(http.HandlerFunc(welcome)))
 	mux.Handle("/", http.FileServer(http.Dir(pages)))
 	return s

@@ -2,6 +2,7 @@ package clients_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
@@ -124,6 +125,48 @@ func TestOurClientProvesTheAddress(t *testing.T) {
 		(await account.passkey.add()).error, (await account.me()).passkeys.length]`)
 	if want := "code_wrong,,,1"; got != want {
 		t.Errorf("the address and the passkey: %q, want %q", got, want)
+	}
+}
+
+// A sign-in that waits for a second factor and for another password goes on by the functions for them.
+func TestOurClientGoesOnWithASignInThatWaits(t *testing.T) {
+	for _, sessions := range []string{"token", "database"} {
+		t.Run(sessions, func(t *testing.T) {
+			s := newAccountsSite(t, build(t), sessions)
+			p := newBrowser(t).openTab(t, "one")
+			p.open(s.url + "/due")
+			p.open(s.url + "/api/auth/signin?callbackUrl=/welcome")
+			p.fill("email", "mary@example.com")
+			p.fill("password", "ammonite and belemnite")
+			p.press("Sign in with password")
+			p.waitFor("waiting", `location.pathname === "/api/auth/account/enrol" && document.readyState === "complete"`)
+			p.open(s.url + "/pintle.html")
+			if got := p.runs(`
+				const due = await account.enrolment.read();
+				await account.enrolment.sendCode();
+				return [due.email, due.sent, due.key, (await account.enrolment.prove("0000 0000")).error, (await account.password.replace("x")).error]`); got != "mary@example.com,true,,code_wrong,flow_missing" {
+				t.Errorf("before the code: %q", got)
+			}
+			code := regexp.MustCompile(`\b\d{4} \d{4}\b`).FindString(s.mail.Load().Text)
+			secret := p.runs(`
+				const done = await account.enrolment.prove("` + code + `");
+				window.due = await account.enrolment.read();
+				return done.error ?? window.due.secret`)
+			for _, step := range []struct{ does, script, want string }{
+				{"a wrong code of the app", `return (await account.enrolment.confirmTotp(window.due.key, "000")).error`, "code_wrong"},
+				{"a code of the app", `return (await account.enrolment.confirmTotp(window.due.key, "` + codeOfNow(t, strings.ReplaceAll(secret, " ", "")) + `", "Phone")).error`, "undefined"},
+				{"the codes", `return (await account.enrolment.read()).codes.length`, "10"},
+				{"the codes are saved", `return (await account.enrolment.saveRecoveryCodes()).next.includes("/api/auth/account/must-change?")`, "true"},
+				{"no session yet", `return (await account.me()).error`, "signed_out"},
+				{"the password as before", `return (await account.password.replace("ammonite and belemnite")).fields.password`, "password_same"},
+				{"another password", `return (await account.password.replace("ichthyosaur and plesiosaur")).next.endsWith("/welcome")`, "true"},
+				{"the account", `const me = await account.me(); return [me.user.email, me.factors.length, me.factors[0].name, me.recoveryLeft]`, "mary@example.com,1,Phone,10"},
+			} {
+				if got := p.runs(step.script); got != step.want {
+					t.Errorf("%s: %q, want %q", step.does, got, step.want)
+				}
+			}
+		})
 	}
 }
 
