@@ -156,7 +156,7 @@ func (v *visit) addFirst(p *pintle.PendingSignIn, f, codes *flow) (next string, 
 	if isUnproved(p.User) {
 		// The proof comes now, and not when the code was typed: the sign-in can be broken off until
 		// here, and then a session of before would go on with a proven address.
-		return v.completeAlone(v.r, p.User, func() error {
+		return v.completeAlone(p.User, func() error {
 			u, before, err := v.proveAtEnrolment(p, before)
 			if err != nil {
 				return err

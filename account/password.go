@@ -3,7 +3,6 @@ package account
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -312,7 +311,8 @@ func (v *visit) mustChange() (next string, err error) {
 		v.notify("password-changed", p.User, "", "forgot")
 		return nil
 	}
-	if next, err = v.completeAlone(v.r.WithContext(withNewPassword(v.ctx)), p.User, change); err != nil {
+	v.ctx = withNewPassword(v.ctx)
+	if next, err = v.completeAlone(p.User, change); err != nil {
 		return "", err
 	}
 	if next != p.RedirectTo {
@@ -331,10 +331,10 @@ func (v *visit) mustChange() (next string, err error) {
 // another person may know the password, or may have used the account before its address was
 // proven. The sessions end before the change, so that one that cannot end them is not made, and
 // after it. That holds too if the user leaves the browser at the next page of the sign-in.
-func (v *visit) completeAlone(r *http.Request, u *pintle.User, change func() error, methods ...string) (next string, err error) {
+func (v *visit) completeAlone(u *pintle.User, change func() error, methods ...string) (next string, err error) {
 	v.seeThrough()
 	var failed error
-	next, err = v.auth.CompleteSignIn(v.w, r.WithContext(context.WithoutCancel(r.Context())), pintle.CompleteOptions{
+	next, err = v.auth.CompleteSignIn(v.w, v.r.WithContext(v.ctx), pintle.CompleteOptions{
 		Methods: methods,
 		Change: func(context.Context) error {
 			if failed = v.betweenEnds(u.ID, change); failed == nil {

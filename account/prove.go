@@ -242,7 +242,7 @@ func (v *visit) provePending(u *pintle.User) (next string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return v.completeAlone(v.r, u, func() error {
+	return v.completeAlone(u, func() error {
 		if isProved(u) {
 			return nil
 		}
