@@ -880,6 +880,9 @@ func (s dbSessions) endBeside(ctx context.Context, d *decision) error {
 	return err
 }
 
+// endedAgain is not needed: an end by another request removes the mark.
+func (dbSessions) endedAgain(context.Context, *decision, time.Time) (bool, error) { return false, nil }
+
 // beginAfter does nothing: the mark has stayed.
 func (dbSessions) beginAfter(context.Context, *decision) error { return nil }
 

@@ -368,6 +368,7 @@ func (x *exchange) changeAlone(d *decision, h *heldSignIn, o CompleteOptions) (w
 	if err := x.endBeside(d); err != nil {
 		return nil, nil, err
 	}
+	since := time.Now()
 	err = o.Change(x.ctx)
 	x.debug("CompleteOptions.Change called", "answer", answerOf("", err))
 	if err != nil {
@@ -380,6 +381,13 @@ func (x *exchange) changeAlone(d *decision, h *heldSignIn, o CompleteOptions) (w
 		return nil, nil, err
 	}
 	changed.authentication = changed.authentication.with(o.Methods, x.began)
+	ended, err := x.sessions.endedAgain(x.ctx, changed, since)
+	if err == nil && ended {
+		err = noPending(errHeldEnded)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := x.endBeside(changed); err != nil {
 		return nil, nil, err
 	}

@@ -112,6 +112,52 @@ func TestAChangeEndsWhatBeginsMeanwhile(t *testing.T) {
 	}
 }
 
+// AT-8: the sessions of the user end while the change is under way, by another request. In the same
+// second a list of ended sessions does not tell the one end from the other.
+func TestASignInThatEndsDuringItsChangeSignsNobodyIn(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := pendingSite(t, strategy)
+				b := s.browser()
+				b.isHeld(b.byPassword())
+				next, err := b.changes(func(ctx context.Context) error {
+					time.Sleep(time.Second)
+					return s.auth.SignOutEverywhere(ctx, "user-ada")
+				}, "otp")
+				if !errors.Is(err, pintle.CodeInvalidCheck) || next != "" {
+					t.Errorf("CompleteSignIn: %q, %v", next, err)
+				}
+				b.isSignedOut()
+			})
+		})
+	}
+}
+
+// RPT-22: the provider ends the session while the change is under way, or while the new session
+// waits for the next second.
+func TestALogoutDuringAChangeIsNotMissed(t *testing.T) {
+	for _, after := range []time.Duration{0, 300 * time.Millisecond, 1500 * time.Millisecond} {
+		t.Run(after.String(), func(t *testing.T) {
+			inTime(t, func(t *testing.T, strategy pintle.SessionStrategy) {
+				s := newSite(t, endedBy(strategy, func(s *site) { s.Store = memstore.New() }), holdingAt("/second-factor"))
+				b := s.browser()
+				b.arrivesBy("acme")
+				time.Sleep(time.Minute)
+				_, err := b.changes(func(context.Context) error {
+					time.Sleep(after)
+					s.loggedOutBy(ofSession("sid-1"))
+					return nil
+				}, "otp")
+				if !errors.Is(err, pintle.CodeInvalidCheck) {
+					t.Errorf("CompleteSignIn: %v", err)
+				}
+				b.isSignedOut()
+			})
+		})
+	}
+}
+
 // AC-30: a change whose sessions of before cannot be ended is not made, and a sign-in that fails
 // signs nobody in and is over.
 func TestAChangeThatFailsSignsNobodyIn(t *testing.T) {

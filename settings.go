@@ -460,8 +460,11 @@ type sessions interface {
 	endEverywhere(ctx context.Context, userID string) error
 
 	// endBeside ends every session of the user of a sign-in that waits, and every other
-	// sign-in that waits. beginAfter has the session of this one begin after that.
+	// sign-in that waits. endedAgain reports whether another request has ended them since, if
+	// the begin of the session would not show it. beginAfter has the session of this one begin
+	// after that.
 	endBeside(ctx context.Context, d *decision) error
+	endedAgain(ctx context.Context, d *decision, since time.Time) (bool, error)
 	beginAfter(ctx context.Context, d *decision) error
 
 	// devices, endDevice and endOtherDevices are what the methods of [Auth] with

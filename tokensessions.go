@@ -955,11 +955,33 @@ func (s tokenSessions) endBeside(ctx context.Context, d *decision) error {
 	return s.revokeUser(ctx, d.user.ID)
 }
 
-// beginAfter moves the begin of the session into the next second, and waits for it.
+// endedAgain asks about the next second: in the same one the list does not tell the end by
+// another request from that of this one.
+func (s tokenSessions) endedAgain(ctx context.Context, d *decision, since time.Time) (bool, error) {
+	next := since.Truncate(time.Second).Add(time.Second)
+	return s.ended(ctx, TokenSession{UserID: d.user.ID, ID: uuid.New(), SignedIn: next})
+}
+
+// beginAfter moves the begin of the session into the next second, and waits for it. What the
+// provider has ended until then is asked for with the begin of before: a logout must not be
+// missed because the begin has moved past it.
 func (s tokenSessions) beginAfter(ctx context.Context, d *decision) error {
 	at, err := s.begin(ctx, d.user.ID)
 	if err != nil {
 		return err
+	}
+	if s.endsByProvider && d.claims != nil {
+		token := newToken(d.claims)
+		ended, err := s.ended(ctx, TokenSession{
+			UserID: "pintle.flow", ID: uuid.New(), // this request has ended the sessions of the user
+			SignedIn: token.began(), Marks: token.providerMarks(),
+		})
+		if err == nil && ended {
+			err = noPending(errHeldEnded)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	d.authentication = d.authentication.startedAt(at)
 	if d.claims != nil {
