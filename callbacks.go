@@ -417,8 +417,8 @@ type CompleteOptions struct {
 	// reads the user again and goes on, be it to a further page or to a session. If the process
 	// dies in between, the user is signed out.
 	//
-	// An error of Change, or of the store before it, ends the sign-in, and so does another request
-	// that ends the sessions of the user meanwhile. Change is not called if
+	// An error of Change, or of the store before it, ends the sign-in, and so does another request that
+	// ends the sessions of the user meanwhile. Change is not called if
 	// the sessions of before cannot be ended. It is called once, outside any transaction.
 	// [Auth.Reauthenticate] does not call it.
 	Change func(ctx context.Context) error

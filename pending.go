@@ -377,21 +377,26 @@ func (x *exchange) changeAlone(d *decision, h *heldSignIn, o CompleteOptions) (w
 		}
 		return nil, nil, err
 	}
-	if who, changed, err = x.resumed(h); err != nil {
-		return nil, nil, err
-	}
-	changed.authentication = changed.authentication.with(o.Methods, x.began)
-	ended, err := x.sessions.endedAgain(x.ctx, changed, since)
+	ended, err := x.sessions.endedAgain(x.ctx, d, since)
 	if err == nil && ended {
 		err = noPending(errHeldEnded)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := x.endBeside(changed); err != nil {
+	if err := x.endBeside(d); err != nil {
 		return nil, nil, err
 	}
-	return who, changed, x.sessions.beginAfter(x.ctx, changed)
+	if err := x.sessions.beginAfter(x.ctx, d); err != nil {
+		return nil, nil, err
+	}
+	// Last: a token goes on without its user, and a deletion of before the new begin does not end it.
+	h.Claims, h.Started = d.claims, d.authentication.Started.UnixMilli()
+	if who, changed, err = x.resumed(h); err != nil {
+		return nil, nil, err
+	}
+	changed.authentication = changed.authentication.with(o.Methods, x.began)
+	return who, changed, nil
 }
 
 // endBeside ends what [Auth.SignOutEverywhere] ends, but for the sign-in of d.

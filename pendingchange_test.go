@@ -216,13 +216,43 @@ func TestAChangeThatFailsSignsNobodyIn(t *testing.T) {
 type countingList struct {
 	memstore.Revocations
 	failing bool
+	after   func() // the sessions of a user have ended
 }
 
 func (l *countingList) RevokeUser(ctx context.Context, userID string, until time.Time) error {
 	if l.failing {
 		return errBroken
 	}
-	return l.Revocations.RevokeUser(ctx, userID, until)
+	err := l.Revocations.RevokeUser(ctx, userID, until)
+	if l.after != nil {
+		l.after()
+	}
+	return err
+}
+
+// A token goes on without its user: one who is deleted while the new session waits for its second
+// has none.
+func TestAUserWhoIsDeletedAfterAChangeHasNoSession(t *testing.T) {
+	list := &countingList{}
+	s, k := pendingSite(t, pintle.StrategyJWT, func(s *site) { s.Session.Revocation = list })
+	b := s.browser()
+	b.isHeld(b.byPassword())
+	next, err := b.changes(func(ctx context.Context) error {
+		list.after = func() {
+			list.after = nil
+			if err := s.auth.DeleteUser(ctx, "user-ada"); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}, "otp")
+	if !errors.Is(err, pintle.CodeInvalidCheck) || next != "" {
+		t.Errorf("CompleteSignIn: %q, %v", next, err)
+	}
+	if u, err := k.Store.User(t.Context(), "user-ada"); u != nil {
+		t.Errorf("the user is not deleted: %v", err)
+	}
+	b.isSignedOut()
 }
 
 // AT-8: a sign-in that has ended before makes no change.
