@@ -53,9 +53,11 @@ func (v *visit) showDelete() (*view, error) {
 		name = "delete-now"
 	}
 	p := v.newPageAt(name, time.Now().Add(v.o.Deletion.after()))
-	p.Forms = []page.Form{v.formTo("delete", name, page.Input{
+	f := v.formTo("delete", name, page.Input{
 		Name: "confirmed", Label: v.word("delete_confirmed"), Type: "checkbox", Required: true,
-	})}
+	})
+	f.Grave = true
+	p.Forms = []page.Form{f}
 	p.Links = []page.Link{v.link("", "back")}
 	return &view{page: p, data: map[string]any{"days": int(v.o.Deletion.after() / (24 * time.Hour))}}, nil
 }

@@ -83,7 +83,7 @@ func (v *visit) showDevices() (*view, error) {
 	p.Groups = []page.Group{g}
 	others := func(name, field string) page.Form {
 		f := v.formTo("end-devices", name)
-		f.Heading.Before, f.Secondary, f.Grave = v.pageText(name).Heading, true, true
+		f.Heading.Before, f.Secondary = v.pageText(name).Heading, true
 		f.Hidden = hidden(field, "1")
 		return f
 	}
@@ -114,7 +114,7 @@ func (v *visit) deviceRow(d *pintle.Device) page.Row {
 	}
 	if d.Handle != "" && !d.Current {
 		row.Forms = []page.Form{{
-			Action: v.site.path("end-devices"), Hidden: hidden("handle", d.Handle), Button: v.pageText("devices").Button, Secondary: true, Grave: true,
+			Action: v.site.path("end-devices"), Hidden: hidden("handle", d.Handle), Button: v.pageText("devices").Button, Secondary: true,
 		}}
 	}
 	return row

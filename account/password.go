@@ -43,7 +43,7 @@ func (v *visit) showPassword() (*view, error) {
 		p.Links = append([]page.Link{{URL: v.lacks.URL, Text: v.pageText("password-remove").Button}}, p.Links...)
 	default:
 		remove := v.formTo("password", "password-remove")
-		remove.Heading.Before, remove.Secondary = v.pageText("password-remove").Heading, true
+		remove.Heading.Before, remove.Secondary, remove.Grave = v.pageText("password-remove").Heading, true, true
 		remove.Hidden = append(remove.Hidden, page.HiddenField{Name: "remove", Value: "1"})
 		p.Forms = append(p.Forms, remove)
 	}

@@ -85,6 +85,44 @@ func TestEveryPageOfAnAccountHasTheNavigationAndTheSignOut(t *testing.T) {
 	b.get("/auth/account/devices").post("/auth/account/end-devices", "handle", "x").want(http.StatusNotFound).says("<nav ")
 }
 
+// A button that removes a way to sign in, or the account, is red. The end of a session is not: the
+// user signs in again. A page has one main button at most.
+func TestButtonsThatRemoveLookAsGraveAsTheyAre(t *testing.T) {
+	s := newSite(t, false, withAll)
+	u := s.seed(ada, goodPassword, true)
+	s.app(u)
+	s.passkey(u)
+	s.link(u, "github")
+	s.fresh(u) // another device
+	b := s.fresh(u)
+	for path, buttons := range map[string][]string{
+		"/delete":   {`class="primary grave" type="submit">Delete the account<`},
+		"/password": {`class="primary" type="submit">`, `class="secondary grave" type="submit">Remove the password<`},
+		"/factors":  {`class="secondary grave" type="submit" aria-describedby="row-1">Remove<`},
+		"/passkeys": {`class="secondary grave" type="submit" aria-describedby="row-1">Remove<`},
+		"/accounts": {`class="secondary grave" type="submit" aria-describedby="row-1">Unlink<`},
+		"/devices": {
+			`class="secondary" type="submit" aria-describedby="row-`, `class="secondary" type="submit">Sign out all others<`,
+			`class="secondary" type="submit">Sign out everywhere<`,
+		},
+		"/export": {`class="primary" type="submit">Download the file<`},
+		"/data":   nil, "/profile": nil, "": nil, "/activity": nil,
+	} {
+		b.get("/auth/account" + path).want(http.StatusOK)
+		grave := 0
+		for _, button := range buttons {
+			b.says(button)
+			grave += strings.Count(button, "grave")
+		}
+		if n := strings.Count(b.page, ` grave"`); n != grave {
+			t.Errorf("%s: %d buttons look grave, want %d", path, n, grave)
+		}
+		if n := strings.Count(b.page, `class="primary`); n > 1 {
+			t.Errorf("%s: %d main buttons", path, n)
+		}
+	}
+}
+
 func TestThePagesOfAnAccountAreThoseOfTheConfiguration(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) { o.Deletion.Off, o.Export.Off = true, true })
 	b := s.fresh(s.seed(ada, goodPassword, true)).get("/auth/account").want(http.StatusOK)

@@ -123,6 +123,7 @@ func TestTextCanBeReadInLightAndDark(t *testing.T) {
 		{"--color-text", "--color-background-hover", color.MinText},
 		{"--color-primary", "--color-background-card", color.MinText},
 		{"--color-error", "--color-error-background", color.MinText},
+		{"--color-error", "--color-background-card", color.MinText}, // buttons that remove something, and the reverse
 		{"--color-control-border", "--color-background-card", color.MinGraphic},
 		{"--color-focus", "--color-background-card", color.MinGraphic},
 		{"--color-focus", "--color-background", color.MinGraphic},

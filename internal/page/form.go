@@ -127,7 +127,8 @@ type Form struct {
 	// Joined is a form that belongs to the one before it.
 	Joined bool
 
-	// Grave is a form that takes something away, such as the end of a session.
+	// Grave is a form that removes a way to sign in, or the account. The end of a session is
+	// not one: the user signs in again.
 	Grave bool
 
 	// Fold is the label behind which the form of a row is folded.
