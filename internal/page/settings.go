@@ -97,8 +97,12 @@ func (t Texts) Day(at time.Time) string {
 	return text
 }
 
+// A navView is the navigation as the template writes it. In a window that is not wide it is folded
+// behind its label and Here, the text of the current link. The sheet unfolds it in a wide one;
+// browsers without ::details-content have it folded in every window.
 type navView struct {
 	*Nav
+	Here    string
 	Links   []navLinkView
 	SignOut formView
 }
@@ -134,6 +138,9 @@ func (b *formBuilder) nav(n *Nav) *navView {
 	v := &navView{Nav: n, SignOut: b.form(n.SignOut)}
 	for _, l := range n.Links {
 		v.Links = append(v.Links, navLinkView{l, icons[l.Icon]})
+		if l.Current != "" {
+			v.Here = l.Text
+		}
 	}
 	return v
 }

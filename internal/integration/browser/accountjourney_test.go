@@ -339,7 +339,7 @@ func (v *browserUser) addsAnApp(s *accountSite) (app *authenticatorApp, codes []
 	v.t.Helper()
 	v.open(s.url + "/auth/account")
 	v.comes("/auth/account", "You have no second factor.")
-	v.press("Second factor")
+	v.follows("Second factor")
 	v.press("Add an authenticator app")
 	v.comes("/auth/account/totp", "Scan the image with the app, or type the key into it.")
 	app = v.typesKeyIntoApp()

@@ -167,11 +167,26 @@ func TestAUserWithAKeyboardUsesTheAccount(t *testing.T) {
 				t.Errorf("after it comes %q", passed)
 			}
 			v.goes("/auth/account")
-			passed := v.tabsTo("a " + words["passkeys"])
-			want := []string{
-				"a " + words["skip"], "a " + cmp.Or(way.texts.Site, "127.0.0.1"), "button " + signOut, "a " + words["overview"], "a " + words["profile"],
-				"a " + words["passwords"], "a " + words["second_factor"],
+			// In a small window the links are folded, and the tab key passes them until they are shown.
+			menu := "summary " + way.texts.Account.Pages["account"].Heading + " " + words["overview"]
+			links := []string{"a " + words["overview"], "a " + words["profile"], "a " + words["passwords"], "a " + words["second_factor"]}
+			want := []string{"a " + words["skip"], "a " + cmp.Or(way.texts.Site, "127.0.0.1"), "button " + signOut}
+			var passed []string
+			if way.large {
+				passed = append(v.tabsTo(menu), menu)
+				v.types(kb.Tab)
+				if at := v.focused(); at != "a ada@example.com" {
+					t.Errorf("after the folded navigation comes %q", at)
+				}
+				v.goes("/auth/account")
+				v.tabsTo(menu)
+				v.types(kb.Enter)
+				isUsable()
+				passed, want = append(passed, v.tabsTo("a "+words["passkeys"])...), append(want, menu)
+			} else {
+				passed = v.tabsTo("a " + words["passkeys"])
 			}
+			want = append(want, links...)
 			if len(passed) > 1 {
 				passed[1] = regexp.MustCompile(`:\d+`).ReplaceAllString(passed[1], "")
 			}
@@ -210,17 +225,27 @@ func TestAUserWithAKeyboardUsesTheAccount(t *testing.T) {
 	}
 }
 
+// follows opens the navigation of a small window and follows one of its links.
+func (v *browserUser) follows(link string) {
+	v.t.Helper()
+	v.do("open the navigation", chromedp.Click(`//nav//summary`))
+	v.leave("follow "+link, chromedp.Click(fmt.Sprintf(`//nav//a[normalize-space(.) = %q]`, link)))
+}
+
 // AC-160: without scripts, but for the ceremony of a passkey, which says so.
 func TestAUserWithoutScriptsUsesTheAccount(t *testing.T) {
 	v, ada := inSettings(t, pages.Texts{})
 	v.withoutScripts()
 	v.emulate(320, "dark")
 	v.goes("/auth/account")
-	v.press("Devices")
+	if shown := read(v.browserUser, chromedp.Evaluate[[]string](visible+`(".nav summary", ".nav a")`)); len(shown) != 1 {
+		t.Errorf("a small window shows %q, want the label of the navigation", shown)
+	}
+	v.follows("Devices")
 	v.sees("A browser", "This browser")
 	v.press("Sign out all others")
 	v.sees("All your other devices are signed out.")
-	v.press("Passkeys")
+	v.follows("Passkeys")
 	v.sees("Passkeys need JavaScript")
 	v.do("open the form", chromedp.Click(`//summary[contains(., "Rename")]`))
 	v.fill("Name of the passkey", "Laptop")
@@ -228,14 +253,14 @@ func TestAUserWithoutScriptsUsesTheAccount(t *testing.T) {
 	v.sees("Laptop")
 	v.press("Remove")
 	v.sees("The passkey is removed.")
-	v.press("Linked accounts")
+	v.follows("Linked accounts")
 	v.press("Unlink")
 	v.sees("The account is no longer linked.")
-	v.press("Profile")
+	v.follows("Profile")
 	v.fill("Name", "Ada")
 	v.press("Save the name")
 	v.sees("Your changes are saved.")
-	v.press("Devices")
+	v.follows("Devices")
 	v.press("Sign out everywhere")
 	v.isAt("/auth/signin")
 	v.sees("You are signed out everywhere.")
