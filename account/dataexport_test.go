@@ -190,6 +190,18 @@ func TestAnApplicationCanTakeTheExportOut(t *testing.T) {
 }
 
 // AC-93: a list of the page "devices" has 100 entries, and the file has all.
+// A native application has its name in the data of the session.
+func TestTheListOfDevicesNamesNativeApplications(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed(ada, goodPassword, true)
+	if err := s.store.CreateSession(t.Context(), &pintle.StoredSession{
+		Token: strings.Repeat("t", 43), UserID: u.ID, Created: time.Now(), Expires: time.Now().Add(time.Hour), Data: map[string]any{"application": "Fossil finder", "other": "x"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.fresh(u).get("/auth/account/devices").says("Fossil finder").says("A browser")
+}
+
 func TestTheFileHasAllDevices(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)

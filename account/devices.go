@@ -44,15 +44,14 @@ func (v *visit) describeDevices(list []*pintle.Device) []map[string]any {
 	return all
 }
 
-// nameOf is how the application has described a device. The data of a session has more than
-// that.
+// nameOf is how the application has described a device, and the name of a native application:
+// see [pintle.Config].Native. The data of a session has more than that.
 func (v *visit) nameOf(d *pintle.Device) string {
-	if v.describeDevice == nil {
-		return ""
-	}
-	facts := map[string]any{}
-	for name := range v.describeDevice(v.r) {
-		facts[name] = d.Data[name]
+	facts := map[string]any{"application": d.Data["application"]}
+	if v.describeDevice != nil {
+		for name := range v.describeDevice(v.r) {
+			facts[name] = d.Data[name]
+		}
 	}
 	return deviceName(facts)
 }
