@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -187,7 +186,7 @@ func (s *Store) belongs(ctx context.Context, owner bson.ObjectID, c *mongo.Colle
 	if err == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	_, undone := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}})
 	if missing(err) {

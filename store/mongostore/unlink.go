@@ -27,6 +27,10 @@ const removalsField = "pintle_unlinking"
 // long in the midst of a call removes an account that others counted on since.
 const forgotten = time.Hour
 
+// finishTimeout bounds what a call finishes after its context has ended. Many calls for one
+// user wait for one another.
+const finishTimeout = 15 * time.Second
+
 // A removal is one call of UnlinkAccount in the list of its user.
 type removal struct {
 	user    bson.ObjectID
@@ -57,7 +61,7 @@ func (s *Store) beginRemoval(ctx context.Context, user, account bson.ObjectID) (
 
 // endRemoval takes a call out of the list, and the list away when it is empty.
 func (s *Store) endRemoval(ctx context.Context, r *removal) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	theirs := bson.E{Key: "_id", Value: r.user}
 	leave := bson.D{{Key: "$pullAll", Value: bson.D{{Key: removalsField, Value: r.over}}}}
