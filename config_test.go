@@ -158,6 +158,9 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{"no issuer, whose metadata has the endpoints", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, ClientID: "x", ClientSecret: canary}}
 		}, "InvalidEndpoints", []string{"InvalidEndpoints (provider acme): provider \"acme\": Issuer is missing: set it in the provider's options or in AUTH_ACME_ISSUER"}},
+		{"no issuer for sessions that end at the provider", func(c *pintle.Config) {
+			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme", Protocol: oauth.OIDC, ClientID: "x", ClientSecret: canary, EndSessionAtProvider: true}}
+		}, "InvalidEndpoints", []string{"Issuer is missing: set it in the provider's options or in AUTH_ACME_ISSUER"}},
 		{"no client id", func(c *pintle.Config) {
 			c.Providers = []pintle.Provider{&pintle.OAuth{ID: "acme-works", Protocol: oauth.OIDC, Issuer: "https://idp.example", ClientSecret: canary}}
 		}, "InvalidEndpoints", []string{"ClientID is missing", "AUTH_ACME_WORKS_ID"}},

@@ -330,7 +330,8 @@ func (p *OAuth) endsSessions() error {
 		return nil
 	case p.Protocol == oauth.OAuth1 || p.Protocol == oauth.OpenID2:
 		return errors.New("EndSessionAtProvider is for OAuth 2 and OpenID Connect")
-	case p.Issuer == "" && p.WellKnown == "" && p.EndSession.URL == "":
+	// Check says of a provider of OpenID Connect which variable has the issuer.
+	case p.Protocol != oauth.OIDC && p.Issuer == "" && p.WellKnown == "" && p.EndSession.URL == "":
 		return errors.New("EndSessionAtProvider needs EndSession.URL, or an Issuer whose metadata has an end_session_endpoint")
 	}
 	return nil
