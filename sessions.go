@@ -43,11 +43,11 @@ func (s *settings) readsHeader(q *sessionRequest) bool {
 // sessionOf returns the session of a request. The session records the settings
 // by which it was read: the methods of another [Auth] must not use it for one
 // of their users.
-func (s *settings) sessionOf(q sessionRequest) sessionResult {
+func (s *settings) sessionOf(q sessionRequest) (result sessionResult) {
 	if s.Callbacks.Act != nil && !q.own && q.carriesActing() {
 		return s.showActing(q)
 	}
-	result := s.sessions.read(q)
+	result = s.sessions.read(q)
 	if result.session != nil {
 		result.session.from = s
 	}
@@ -238,7 +238,7 @@ func (r *sessionResult) name(ctx context.Context) string {
 
 // loadSession reads the session of a request to the host's own handler and
 // extends it when that is due. Why a session was not read is in the log.
-func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) sessionResult {
+func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) (result sessionResult) {
 	set, err := s.cookiesOf(req)
 	if err != nil {
 		why := unread{err, failed}
@@ -250,16 +250,10 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) session
 		q.renewal = renewNever // a native application has no use for a cookie
 	}
 	began := s.observesSession()
-	result := s.sessionOf(q)
+	result = s.sessionOf(q)
 	s.observeSession(req, set, began, &result)
-	switch {
-	case result.acting == actingNow:
-		showActor(w.Header())
-	case result.acting == actingOver && opensPage(req):
-		// The operator sees a page without the banner now. A script, a frame or a page that is
-		// fetched in advance must not clear it: a form in view is still meant for the user.
-		result.lines = append(result.lines, set.acting.clear())
-		(&answer{switched: true}).emptyCache(w.Header())
+	if result.acting != actingNot {
+		s.answerActing(w, req, set, &result)
 	}
 	if result.err != nil {
 		s.logUnread(req.Context(), result.unread)
@@ -276,6 +270,20 @@ func (s *settings) loadSession(w http.ResponseWriter, req *http.Request) session
 		}
 	}
 	return result
+}
+
+// answerActing prepares the answer to a request with the cookie of an operator who acts as
+// a user, or did.
+func (s *settings) answerActing(w http.ResponseWriter, req *http.Request, set *cookieSet, result *sessionResult) {
+	switch {
+	case result.acting == actingNow:
+		showActor(w.Header())
+	case result.acting == actingOver && opensPage(req):
+		// The operator sees a page without the banner now. A script, a frame or a page that is
+		// fetched in advance must not clear it: a form in view is still meant for the user.
+		result.lines = append(result.lines, set.acting.clear())
+		(&answer{switched: true}).emptyCache(w.Header())
+	}
 }
 
 // readSession reads the session of a request without extending it.

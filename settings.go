@@ -475,7 +475,7 @@ type sessions interface {
 }
 
 // A renewal is the extent to which reading a session extends it.
-type renewal int
+type renewal uint8
 
 const (
 	renewNever  renewal = iota // read only: there is no response to write to
@@ -547,7 +547,7 @@ type unread struct {
 }
 
 // An actingState is what is known of an operator who acts as a user.
-type actingState int
+type actingState uint8
 
 const (
 	actingNot   actingState = iota // the request has no cookie of one, or it is not known
@@ -563,7 +563,7 @@ const (
 	actingEnd    = "stop-acting"
 )
 
-type unreadCause int
+type unreadCause uint8
 
 const (
 	// rejected is a token that is expired, ended or not one of this site. The

@@ -33,6 +33,13 @@ func Open[T any](h http.Header, name string, open func(value string) (T, error),
 	if !held.Repeated && (held.Whole == "" || held.Parts == "") {
 		return open(held.Value())
 	}
+	return openBest(h, name, open, same)
+}
+
+// openBest is [Open] for a request that carries several values. It is a function of its
+// own to keep what it needs off the stack of every request.
+func openBest[T any](h http.Header, name string, open func(value string) (T, error), same func(a, b T) bool) (T, error) {
+	held := ReadChunked(h, name)
 	chosen, err := open(held.Value())
 	used := held.Value()
 	if err != nil && held.Whole != "" && held.Parts != "" {

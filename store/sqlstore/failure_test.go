@@ -40,7 +40,7 @@ func TestWhatDriversSayIsUnderstood(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := records{}.fail(t.Context(), "test", tt.err)
+			got := records{database: &database{}}.fail(t.Context(), "test", tt.err)
 			for _, answer := range []error{pintle.ErrNotFound, pintle.ErrConflict} {
 				if errors.Is(got, answer) != errors.Is(tt.want, answer) {
 					t.Errorf("fail() = %v, want %v", got, tt.want)
@@ -58,7 +58,7 @@ func TestWhatDriversSayIsUnderstood(t *testing.T) {
 
 func TestWhatTheOperatorCanRepairIsSaid(t *testing.T) {
 	const migrate, doctor, start = "run pintle migrate, or call sqlstore.Migrate", "pintle doctor", "check that the database runs"
-	own, shared := records{tables: &tables{Layout: Layout{hashed: true}}}, records{tables: &tables{}}
+	own, shared := records{database: &database{tables: &tables{Layout: Layout{hashed: true}}}}, records{database: &database{tables: &tables{}}}
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -94,7 +94,7 @@ func TestWhatTheOperatorCanRepairIsSaid(t *testing.T) {
 
 func TestALostRaceInATransactionIsAConflict(t *testing.T) {
 	for _, err := range []error{postgreSQLError{"40001"}, postgreSQLError{"40P01"}, errors.New("Error 1213 (40001): Deadlock found when trying to get lock")} {
-		if got := (records{tx: true}).fail(t.Context(), "test", err); !errors.Is(got, pintle.ErrConflict) {
+		if got := (records{database: &database{}, tx: true}).fail(t.Context(), "test", err); !errors.Is(got, pintle.ErrConflict) {
 			t.Errorf("fail(%v) = %v, want pintle.ErrConflict", err, got)
 		}
 	}
@@ -104,7 +104,7 @@ func TestAnInterruptionIsReportedAsTheErrorOfTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	cause := errors.New("interrupted (9)")
-	got := records{}.fail(ctx, "test", cause)
+	got := records{database: &database{}}.fail(ctx, "test", cause)
 	if !errors.Is(got, context.Canceled) || !errors.Is(got, cause) {
 		t.Errorf("fail() = %v, want context.Canceled and the cause", got)
 	}

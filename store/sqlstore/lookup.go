@@ -20,8 +20,9 @@ type lookup struct {
 	dest    []any // scanners, in the order of the columns
 	values  []driver.Value
 	args    [2]any
-	hash    [sha256.Size]byte // of the token
-	hashed  any               // hash as an argument
+	named   [2]driver.NamedValue // the same for a driver
+	hash    [sha256.Size]byte    // of the token
+	hashed  any                  // hash as an argument
 }
 
 func (r records) newLookup() *lookup {
@@ -45,6 +46,18 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 	}
 	l := r.newLookup()
 	defer r.lookups.Put(l)
+	err := r.find(ctx, l, l.arguments(r, token))
+	clear(l.args[:]) // the pool keeps no token
+	clear(l.named[:])
+	if err != nil {
+		return nil, nil, r.fail(ctx, "find session", err)
+	}
+	s, u := l.found(r, token)
+	return s, u, nil
+}
+
+// arguments are those of the statement that finds the session with a token.
+func (l *lookup) arguments(r records, token string) []any {
 	args := l.args[:1]
 	if r.tables.hashed {
 		l.hash = sha256.Sum256([]byte(token))
@@ -55,11 +68,11 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 	if r.tables.facts != nil {
 		args = append(args, factsKey(token))
 	}
-	err := r.find(ctx, l, args)
-	clear(l.args[:]) // the pool keeps no token
-	if err != nil {
-		return nil, nil, r.fail(ctx, "find session", err)
-	}
+	return args
+}
+
+// found returns the session and the user of the row that was read.
+func (l *lookup) found(r records, token string) (*pintle.StoredSession, *pintle.User) {
 	found := new(struct { // one allocation for both
 		session pintle.StoredSession
 		user    pintle.User
@@ -71,7 +84,7 @@ func (r records) SessionAndUser(ctx context.Context, token string) (*pintle.Stor
 	if r.tables.facts != nil {
 		s.Data = l.facts.of(u.ID)
 	}
-	return s, u, nil
+	return s, u
 }
 
 // handle returns the handle of the session that was found, if it has no id.
@@ -106,22 +119,33 @@ func (r records) find(ctx context.Context, l *lookup, args []any) error {
 // a time-out, a look-up takes 1.4 times as long. Without one it waits for others at
 // most, and they are bounded by the busy timeout.
 func (r records) inTurn(ctx context.Context, l *lookup, args []any) error {
-	pool := r.db.Stats()
-	if connections := pool.MaxOpenConnections; connections > 0 {
-		places, waited, err := r.turns.take(ctx, r.deadlines, connections)
+	connections, inUse := r.connections()
+	if connections > 0 {
+		places, waited, err := r.turns.take(ctx, &r.deadlines, connections)
 		if err != nil {
 			return err
 		}
 		defer func() { <-places }()
 		if waited {
-			pool = r.db.Stats()
+			_, inUse = r.connections()
 		}
-		if pool.InUse >= connections {
+		if inUse >= connections {
 			// Others than look-ups have them all, and it is not known for how long.
 			return r.one(ctx, l.dest, r.sql.sessionAndUser, args...)
 		}
 	}
 	return r.row(context.WithoutCancel(ctx), l.dest, r.sql.sessionAndUser, args...)
+}
+
+// connections returns how many connections the pool may have, or 0 if it has no limit, and
+// how many of them are in use.
+//
+// It is not inlined: the statistics would take stack from all that is called further in.
+//
+//go:noinline
+func (r records) connections() (most, inUse int) {
+	pool := r.db.Stats()
+	return pool.MaxOpenConnections, pool.InUse
 }
 
 // askDriver calls the driver directly, on a connection of the pool: [sql.Rows]
@@ -144,11 +168,10 @@ func (r records) askDriver(ctx context.Context, l *lookup, args []any) error {
 		if !ok {
 			return driver.ErrSkip
 		}
-		named := make([]driver.NamedValue, len(args))
 		for i, value := range args {
-			named[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
+			l.named[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
 		}
-		rows, err := queryer.QueryContext(look, r.sql.sessionAndUser.text, named)
+		rows, err := queryer.QueryContext(look, r.sql.sessionAndUser.text, l.named[:len(args)])
 		if err != nil {
 			return err
 		}

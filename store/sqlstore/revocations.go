@@ -59,7 +59,7 @@ func NewRevocations(db *sql.DB, d Dialect) *Revocations {
 		remember += "ON CONFLICT (id) DO UPDATE SET ended = MAX(ended, $2), expires = MAX(expires, $3)"
 	}
 	return &Revocations{
-		records:    records{db: db, run: db, dialect: d},
+		records:    records{run: db, database: &database{db: db, dialect: d}},
 		revoked:    d.statement("SELECT ended FROM pintle_revocations WHERE id IN ($1, $2) AND ended >= $3 LIMIT 1"),
 		marked:     d.statement("SELECT ended FROM pintle_revocations WHERE id IN ($1, $2, $3, $4, $5) AND ended >= $6 LIMIT 1"),
 		revoke:     d.statement(remember),

@@ -47,20 +47,27 @@ func NewShared(db *sql.DB, l Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return &Store{records{db: db, run: db, dialect: l.Dialect, tables: t, sql: newQueries(t), lookups: new(sync.Pool), deadlines: new(sharedDeadlines), turns: new(turns)}}, nil
+	return &Store{records{run: db, database: &database{db: db, dialect: l.Dialect, tables: t, sql: newQueries(t)}}}, nil
 }
 
 // records is what a [Store] and the store of a transaction have in common.
+//
+// It is small: its methods receive a copy, which then needs no room on the stack.
 type records struct {
+	*database
+	run runner
+	tx  bool // run is in a transaction
+}
+
+// A database is what all transactions of a store share.
+type database struct {
 	db        *sql.DB
-	run       runner
-	tx        bool // run is in a transaction
 	dialect   Dialect
 	tables    *tables
 	sql       *queries
-	lookups   *sync.Pool // of *lookup
-	deadlines *sharedDeadlines
-	turns     *turns
+	lookups   sync.Pool // of *lookup
+	deadlines sharedDeadlines
+	turns     turns
 }
 
 // A txStore is the store a transaction works with.

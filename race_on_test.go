@@ -1,0 +1,5 @@
+//go:build race
+
+package pintle_test
+
+const raceEnabled = true
