@@ -25,7 +25,6 @@ func (x *exchange) pages() *page.Pages { return x.pagesFor(x.r) }
 func (x *exchange) pageSite() page.Site {
 	return page.Site{
 		Origin: x.origin, SignInURL: x.origin + x.base + "/signin",
-		Mail:   slices.ContainsFunc(x.providers, func(p *provider) bool { return p.sendsLinks }),
 		Acting: x.actingBanner(),
 	}
 }
@@ -265,15 +264,22 @@ func (x *exchange) errorPage() error {
 		}
 		return x.redirect(query.Append(own, "error", code))
 	}
-	if detail, _ := x.query.First("code"); code == string(CodeConfiguration) && detail == storeUnavailable {
+	detail, _ := x.query.First("code")
+	switch {
+	case code == string(CodeConfiguration) && detail == storeUnavailable:
 		return x.show(x.pages().Unavailable(x.pageSite()))
+	case code == string(CodeConfiguration) && detail == mailNotSent:
+		return x.show(x.pages().MailNotSent(x.pageSite()))
 	}
 	return x.show(x.pages().Error(x.pageSite(), code))
 }
 
-// storeUnavailable is the parameter code of the built-in error page for a browser whose
-// request failed at the store, so that the page has status 503.
-const storeUnavailable = "unavailable"
+// The parameter code of the built-in error page, where "Configuration" is too little for a
+// browser.
+const (
+	storeUnavailable = "unavailable" // the request failed at the store: the page has status 503
+	mailNotSent      = "mail_not_sent"
+)
 
 // withQuery adds a raw query to a page of the host that may have one.
 func withQuery(target, raw string) string {
@@ -609,6 +615,9 @@ func (x *exchange) errorURL(e *Error) string {
 	}
 	if errors.Is(e, CodeStore) && !e.Code.visible() && x.showsPage() {
 		return query.Append(x.pageWithError(x.base+page, e), "code", storeUnavailable)
+	}
+	if e.Code == codeEmailSignIn && x.showsPage() {
+		return query.Append(x.pageWithError(x.base+page, e), "code", mailNotSent)
 	}
 	if e.Code.onSignInPage() {
 		page, own = "/signin", x.Pages.SignIn

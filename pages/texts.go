@@ -238,9 +238,8 @@ type Texts struct {
 	// not be signed in."
 	ErrorOther ErrorText
 
-	// ErrorMail is added to the text for Configuration on sites with mail links:
-	// "If you asked for a mail, it was not sent: check the address and try
-	// again."
+	// ErrorMail stands before the text for Configuration where a mail with a link
+	// could not be sent: "The email was not sent. Check the address."
 	ErrorMail string
 
 	// ErrorSignIn links from an error to the sign-in page: "Sign in".

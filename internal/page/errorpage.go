@@ -2,7 +2,6 @@ package page
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/pintleauth/pintle/pages"
 )
@@ -38,14 +37,21 @@ func (p *Pages) Error(site Site, code string) Page {
 	if !ok {
 		status = http.StatusOK
 	}
-	if code == "Configuration" && site.Mail {
-		text.Text = append(slices.Clone(text.Text), p.texts.ErrorMail)
-	}
 	n := notice{root: "error", Icon: "alert", Heading: text.Heading, Text: text.Text}
 	if signInHelps[code] {
 		n.Button = p.texts.ErrorSignIn
 	}
 	return p.notice(site, status, n)
+}
+
+// MailNotSent returns the page about a mail with a link that could not be sent. It is that of
+// Configuration, which is the code of the wire, with what the user can do.
+func (p *Pages) MailNotSent(site Site) Page {
+	text := p.texts.Errors["Configuration"]
+	return p.notice(site, errorStatus["Configuration"], notice{
+		root: "error", Icon: "alert", Heading: text.Heading, Button: p.texts.ErrorSignIn,
+		Text: append([]string{p.texts.ErrorMail}, text.Text...),
+	})
 }
 
 // Unavailable returns the page about a sign-in that failed at the store. Its text is that of

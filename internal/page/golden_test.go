@@ -123,6 +123,7 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		"signin-links":   light.SignIn(links),
 		"forbidden":      light.Refusal(site, 403),
 		"error-config":   light.Error(site, "Configuration"),
+		"error-mail":     light.MailNotSent(site),
 		"error-denied":   dark.Error(site, "AccessDenied"),
 		"error-unknown":  light.Error(site, "no such error"),
 		"error-no-links": dark.Error(page.Site{}, "Verification"),

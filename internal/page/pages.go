@@ -43,8 +43,6 @@ type Site struct {
 	// SignInURL is the sign-in page, "https://app.example/auth/signin". Links
 	// to it are left out where it is empty.
 	SignInURL string
-	// Mail reports that people can sign in with a mail link here.
-	Mail bool
 	// Acting is the banner while an operator acts as a user, or nil.
 	Acting *Acting
 }

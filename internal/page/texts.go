@@ -138,7 +138,7 @@ func English() Texts {
 			}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Something went wrong", Text: []string{"You could not be signed in."}},
-		ErrorMail:   "If you asked for a mail, it was not sent: check the address and try again.",
+		ErrorMail:   "The email was not sent. Check the address.",
 		ErrorSignIn: "Sign in",
 
 		Forbidden:   pages.ErrorText{Heading: "Not for this account", Text: []string{"You are signed in, but this page is not open to you."}},

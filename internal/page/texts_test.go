@@ -66,13 +66,11 @@ func TestEveryTextCanBeReplaced(t *testing.T) {
 		all["sign-in "+code] = p.SignIn(page.SignInData{Site: site, Error: code})
 		all["sign-in detail "+code] = p.SignIn(page.SignInData{Site: site, Error: "CredentialsSignin", Detail: code})
 	}
-	withMail := site
-	withMail.Mail = true
 	for code := range page.English().Errors {
 		all["error "+code] = p.Error(site, code)
-		all["error with mail "+code] = p.Error(withMail, code)
 	}
 	all["error other"] = p.Error(site, "x")
+	all["mail not sent"] = p.MailNotSent(site)
 	all["unavailable"] = p.Unavailable(site)
 	for _, status := range []int{400, 401, 403, 404, 405, 408, 413, 500, 503} {
 		all[fmt.Sprint("refusal ", status)] = p.Refusal(site, status)

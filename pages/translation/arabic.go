@@ -113,7 +113,7 @@ func Arabic() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "لم يُقبل مفتاح المرور", Text: []string{"حاول مرة أخرى، أو سجّل الدخول بطريقة أخرى."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "حدث خطأ ما", Text: []string{"تعذّر تسجيل دخولك."}},
-		ErrorMail:   "إن كنت طلبت رسالة فلم تُرسل: تحقق من العنوان وحاول مرة أخرى.",
+		ErrorMail:   "لم تُرسل الرسالة. تحقق من العنوان.",
 		ErrorSignIn: "تسجيل الدخول",
 
 		Forbidden:   pages.ErrorText{Heading: "ليست لهذا الحساب", Text: []string{"أنت مسجّل الدخول، لكن هذه الصفحة ليست متاحة لك."}},

@@ -107,7 +107,7 @@ func SimplifiedChinese() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "您的通行密钥未被接受", Text: []string{"请重试，或使用其他方式登录。"}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "出错了", Text: []string{"无法登录。"}},
-		ErrorMail:   "如果您请求了邮件，邮件并未发送：请检查地址，然后重试。",
+		ErrorMail:   "邮件未发送。请检查地址。",
 		ErrorSignIn: "登录",
 
 		Forbidden:   pages.ErrorText{Heading: "不适用于此账号", Text: []string{"您已登录，但无权查看此页面。"}},

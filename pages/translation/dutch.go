@@ -113,7 +113,7 @@ func Dutch() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "Uw passkey is niet geaccepteerd", Text: []string{"Probeer het opnieuw of log op een andere manier in."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Er is iets misgegaan", Text: []string{"U kon niet worden ingelogd."}},
-		ErrorMail:   "Als u een e-mail hebt aangevraagd, is die niet verzonden: controleer het adres en probeer het opnieuw.",
+		ErrorMail:   "De e-mail is niet verzonden. Controleer het adres.",
 		ErrorSignIn: "Inloggen",
 
 		Forbidden:   pages.ErrorText{Heading: "Niet voor dit account", Text: []string{"U bent ingelogd, maar u hebt geen toegang tot deze pagina."}},

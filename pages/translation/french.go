@@ -119,7 +119,7 @@ func French() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "Votre clé d’accès n’a pas été acceptée", Text: []string{"Réessayez ou connectez-vous autrement."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Une erreur s’est produite", Text: []string{"Vous n’avez pas pu être connecté."}},
-		ErrorMail:   "Si vous avez demandé un e-mail, il n’a pas été envoyé\u00a0: vérifiez l’adresse et réessayez.",
+		ErrorMail:   "L’e-mail n’a pas été envoyé. Vérifiez l’adresse.",
 		ErrorSignIn: "Se connecter",
 
 		Forbidden:   pages.ErrorText{Heading: "Pas pour ce compte", Text: []string{"Vous êtes connecté, mais cette page ne vous est pas ouverte."}},

@@ -119,7 +119,7 @@ func German() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "Ihr Passkey wurde nicht akzeptiert", Text: []string{"Versuchen Sie es noch einmal oder melden Sie sich anders an."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Etwas ist schiefgegangen", Text: []string{"Die Anmeldung ist fehlgeschlagen."}},
-		ErrorMail:   "Wenn Sie eine E-Mail angefordert haben: Sie wurde nicht gesendet. Prüfen Sie die Adresse und versuchen Sie es noch einmal.",
+		ErrorMail:   "Die E-Mail wurde nicht gesendet. Prüfen Sie die Adresse.",
 		ErrorSignIn: "Anmelden",
 
 		Forbidden:   pages.ErrorText{Heading: "Nicht für dieses Konto", Text: []string{"Sie sind angemeldet, aber diese Seite ist nicht für Sie freigegeben."}},

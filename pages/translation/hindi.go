@@ -119,7 +119,7 @@ func Hindi() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "आपकी पासकी स्वीकार नहीं हुई", Text: []string{"फिर से कोशिश करें या किसी और तरीके से साइन इन करें।"}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "कुछ गड़बड़ हो गई", Text: []string{"आपका साइन इन नहीं हो पाया।"}},
-		ErrorMail:   "अगर आपने ईमेल माँगा था, तो वह नहीं भेजा गया: पता जाँचें और फिर से कोशिश करें।",
+		ErrorMail:   "ईमेल नहीं भेजा गया। पता जाँचें।",
 		ErrorSignIn: "साइन इन करें",
 
 		Forbidden:   pages.ErrorText{Heading: "इस खाते के लिए नहीं", Text: []string{"आप साइन इन हैं, लेकिन यह पेज आपके लिए उपलब्ध नहीं है।"}},

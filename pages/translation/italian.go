@@ -119,7 +119,7 @@ func Italian() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "La tua passkey non è stata accettata", Text: []string{"Riprova o accedi in un altro modo."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Qualcosa è andato storto", Text: []string{"Non è stato possibile effettuare l’accesso."}},
-		ErrorMail:   "Se hai richiesto un’e-mail, non è stata inviata: controlla l’indirizzo e riprova.",
+		ErrorMail:   "L’e-mail non è stata inviata. Controlla l’indirizzo.",
 		ErrorSignIn: "Accedi",
 
 		Forbidden:   pages.ErrorText{Heading: "Non per questo account", Text: []string{"Hai effettuato l’accesso, ma questa pagina non è aperta a te."}},

@@ -113,7 +113,7 @@ func Japanese() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "パスキーが受け付けられませんでした", Text: []string{"もう一度試すか、別の方法でログインしてください。"}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "問題が発生しました", Text: []string{"ログインできませんでした。"}},
-		ErrorMail:   "要求されたメールは送信されていません。アドレスを確認して、もう一度お試しください。",
+		ErrorMail:   "メールは送信されていません。アドレスをご確認ください。",
 		ErrorSignIn: "ログイン",
 
 		Forbidden:   pages.ErrorText{Heading: "このアカウントでは利用できません", Text: []string{"ログインしていますが、このページを開く権限がありません。"}},

@@ -110,7 +110,7 @@ func Korean() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "패스키가 승인되지 않았습니다", Text: []string{"다시 시도하거나 다른 방법으로 로그인하세요."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "문제가 발생했습니다", Text: []string{"로그인하지 못했습니다."}},
-		ErrorMail:   "메일을 요청했다면 메일이 발송되지 않았습니다. 주소를 확인하고 다시 시도하세요.",
+		ErrorMail:   "이메일이 발송되지 않았습니다. 주소를 확인하세요.",
 		ErrorSignIn: "로그인",
 
 		Forbidden:   pages.ErrorText{Heading: "이 계정으로는 볼 수 없습니다", Text: []string{"로그인되어 있지만 이 페이지를 볼 권한이 없습니다."}},

@@ -107,7 +107,7 @@ func Polish() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "Klucz dostępu nie został przyjęty", Text: []string{"Spróbuj ponownie lub zaloguj się w inny sposób."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Coś poszło nie tak", Text: []string{"Nie udało się zalogować."}},
-		ErrorMail:   "Jeśli prosisz o wiadomość, nie została wysłana: sprawdź adres i spróbuj ponownie.",
+		ErrorMail:   "Wiadomość nie została wysłana. Sprawdź adres.",
 		ErrorSignIn: "Zaloguj się",
 
 		Forbidden:   pages.ErrorText{Heading: "Nie dla tego konta", Text: []string{"Logowanie się powiodło, ale ta strona nie jest dla Ciebie dostępna."}},

@@ -113,7 +113,7 @@ func Portuguese() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "A sua chave de acesso não foi aceita", Text: []string{"Tente novamente ou entre de outra forma."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Algo deu errado", Text: []string{"Não foi possível entrar na sua conta."}},
-		ErrorMail:   "Se você pediu um e-mail, ele não foi enviado: verifique o endereço e tente novamente.",
+		ErrorMail:   "O e-mail não foi enviado. Verifique o endereço.",
 		ErrorSignIn: "Entrar",
 
 		Forbidden:   pages.ErrorText{Heading: "Não para esta conta", Text: []string{"Você está conectado, mas esta página não está aberta para você."}},

@@ -119,7 +119,7 @@ func Russian() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "Ваш ключ доступа не принят", Text: []string{"Попробуйте ещё раз или войдите другим способом."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Что-то пошло не так", Text: []string{"Войти не удалось."}},
-		ErrorMail:   "Если вы запросили письмо, оно не отправлено: проверьте адрес и попробуйте ещё раз.",
+		ErrorMail:   "Письмо не отправлено. Проверьте адрес.",
 		ErrorSignIn: "Войти",
 
 		Forbidden:   pages.ErrorText{Heading: "Не для этого аккаунта", Text: []string{"Вы вошли, но эта страница для вас закрыта."}},

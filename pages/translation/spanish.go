@@ -119,7 +119,7 @@ func Spanish() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "Su clave de acceso no fue aceptada", Text: []string{"Inténtelo de nuevo o inicie sesión de otra forma."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Algo ha salido mal", Text: []string{"No se pudo iniciar su sesión."}},
-		ErrorMail:   "Si pidió un correo, no se ha enviado: compruebe la dirección e inténtelo de nuevo.",
+		ErrorMail:   "No se ha enviado el correo. Compruebe la dirección.",
 		ErrorSignIn: "Iniciar sesión",
 
 		Forbidden:   pages.ErrorText{Heading: "No disponible para esta cuenta", Text: []string{"Ha iniciado sesión, pero esta página no está abierta para usted."}},

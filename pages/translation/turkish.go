@@ -113,7 +113,7 @@ func Turkish() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "Geçiş anahtarınız kabul edilmedi", Text: []string{"Yeniden deneyin veya başka bir yolla oturum açın."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Bir şeyler ters gitti", Text: []string{"Oturumunuz açılamadı."}},
-		ErrorMail:   "Bir e-posta istediyseniz gönderilmedi: adresi kontrol edip yeniden deneyin.",
+		ErrorMail:   "E-posta gönderilmedi. Adresi kontrol edin.",
 		ErrorSignIn: "Oturum açın",
 
 		Forbidden:   pages.ErrorText{Heading: "Bu hesap için değil", Text: []string{"Oturumunuz açık, ancak bu sayfa size açık değil."}},

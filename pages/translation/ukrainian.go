@@ -119,7 +119,7 @@ func Ukrainian() pages.Texts {
 			"WebAuthnVerificationError": {Heading: "Ваш ключ доступу не прийнято", Text: []string{"Спробуйте ще раз або увійдіть в інший спосіб."}},
 		},
 		ErrorOther:  pages.ErrorText{Heading: "Щось пішло не так", Text: []string{"Увійти не вдалося."}},
-		ErrorMail:   "Якщо ви просили надіслати лист, його не надіслано: перевірте адресу та спробуйте ще раз.",
+		ErrorMail:   "Лист не надіслано. Перевірте адресу.",
 		ErrorSignIn: "Увійти",
 
 		Forbidden:   pages.ErrorText{Heading: "Не для цього облікового запису", Text: []string{"Ви ввійшли, але ця сторінка для вас закрита."}},

@@ -30,7 +30,7 @@ func builtInPages(t *testing.T, texts pages.Texts) map[string]page.Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := page.Site{Origin: "http://127.0.0.1", SignInURL: "/signin", Mail: true}
+	site := page.Site{Origin: "http://127.0.0.1", SignInURL: "/signin"}
 	ways := []page.Provider{
 		{ID: "email", Name: "Email", Kind: page.Email, Action: "/x"},
 		{ID: "credentials", Name: "Credentials", Kind: page.Credentials, Action: "/x", Fields: []page.Field{

@@ -44,7 +44,7 @@ func everyPage(t *testing.T, texts pages.Texts) map[string]string {
 	all := map[string]string{}
 	add := func(what string, made page.Page) { all[what] = string(made.Body) }
 	const address, date = "mary.anning@fossils.lyme-regis.example", "30 September 2026"
-	site := page.Site{Origin: "https://fossils.lyme-regis.example", SignInURL: "https://fossils.lyme-regis.example/auth/signin", Mail: true}
+	site := page.Site{Origin: "https://fossils.lyme-regis.example", SignInURL: "https://fossils.lyme-regis.example/auth/signin"}
 	passwords := page.Provider{ID: "credentials", Name: "Credentials", Kind: page.Credentials, Fields: []page.Field{
 		{Name: "username", Label: "Username"}, {Name: "password", Label: "Password", Attributes: map[string]string{"type": "password"}},
 	}}
@@ -58,7 +58,7 @@ func everyPage(t *testing.T, texts pages.Texts) map[string]string {
 		return len(texts.SignInErrors[a]) - len(texts.SignInErrors[b])
 	})
 	add("sign-in", p.SignIn(page.SignInData{Site: site, Providers: ways, Error: code, LastUsed: "email", SignUpURL: "/join", ForgotPasswordURL: "/forgot"}))
-	add("error", p.Error(site, "Configuration"))
+	add("error", p.MailNotSent(site))
 	for _, status := range []int{401, 403, 404, 413, 503} {
 		add(fmt.Sprint("refusal ", status), p.Refusal(site, status))
 	}
