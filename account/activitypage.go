@@ -84,6 +84,10 @@ func (v *visit) showActivity() (*view, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
+	u, err := v.user()
+	if err != nil {
+		return nil, err
+	}
 	p := v.newPage("activity", "")
 	list := make([]map[string]any, 0, len(events))
 	var g page.Group
@@ -99,8 +103,15 @@ func (v *visit) showActivity() (*view, error) {
 	}
 	p.Groups = []page.Group{g}
 	// A new password ends all other sessions. A user without one ends them on the page of devices.
+	has, err := v.hasPassword(u)
+	if err != nil {
+		return nil, err
+	}
+	if has {
+		p.Links = append(p.Links, v.link("password", "activity_not_me"))
+	}
 	others := page.Link{URL: v.site.path("devices"), Text: v.pageText("devices-others").Button}
-	p.Links = append(p.Links, v.link("password", "activity_not_me"), others, v.link("", "back"))
+	p.Links = append(p.Links, others, v.link("", "back"))
 	data := map[string]any{"activity": list, "next": nil}
 	if next != "" {
 		data["next"] = next

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/internal/origin"
 	"github.com/pintleauth/pintle/internal/page"
 )
@@ -45,6 +46,17 @@ func (v *visit) newPage(name, value string) page.FormPage {
 		p.Problem, p.Notice = v.sentence(v.problem.code, v.problem.number), ""
 	}
 	return p
+}
+
+// newPageOf is newPage for a page whose text speaks of the password: a user who has none gets
+// another text.
+func (v *visit) newPageOf(u *pintle.User, name string) (page.FormPage, error) {
+	p := v.newPage(name, "")
+	has, err := v.hasPassword(u)
+	if err == nil && !has {
+		p.Text = page.Plain(v.word(name + "_no_password"))
+	}
+	return p, err
 }
 
 // formTo is the main form of a page, which is posted to a route.

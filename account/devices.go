@@ -74,7 +74,14 @@ func (v *visit) showDevices() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := v.newPage("devices", "")
+	u, err := v.user()
+	if err != nil {
+		return nil, err
+	}
+	p, err := v.newPageOf(u, "devices")
+	if err != nil {
+		return nil, err
+	}
 	g := page.Group{Links: v.pageLinksOf(more)}
 	for _, d := range list {
 		g.Rows = append(g.Rows, v.deviceRow(d))

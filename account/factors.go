@@ -21,7 +21,10 @@ func (v *visit) showFactors() (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := v.newPage("factors", "")
+	p, err := v.newPageOf(u, "factors")
+	if err != nil {
+		return nil, err
+	}
 	if next := v.callbackURL(); next != "" {
 		p.Links = append(p.Links, page.Link{URL: next, Text: v.pageText("confirm").Button})
 	}

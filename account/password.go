@@ -50,6 +50,15 @@ func (v *visit) showPassword() (*view, error) {
 	return &view{page: p, data: map[string]any{"has_password": h.password, "min": v.minimum}}, nil
 }
 
+// hasPassword reports whether a user can sign in with a password.
+func (v *visit) hasPassword(u *pintle.User) (bool, error) {
+	_, hash, err := v.storedPassword(v.ctx, u)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return hash != "", nil
+}
+
 // currentPasswordInput is the field for the password that the user has.
 func (v *visit) currentPasswordInput(name string) page.Input {
 	return page.Input{

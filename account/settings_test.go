@@ -475,3 +475,33 @@ func TestAnApplicationReplacesPages(t *testing.T) {
 		}
 	}
 }
+
+// The pages of a user without a password do not speak of the user's password.
+func TestPagesSpeakOfThePasswordToUsersWhoHaveOne(t *testing.T) {
+	s := newSite(t, false, withAll)
+	u := s.seed(ada, "", true)
+	s.app(u)
+	s.passkey(u)
+	s.link(u, "github")
+	b := s.fresh(u)
+	for name := range spoken {
+		for _, text := range []string{"your password", "choose a new password"} {
+			if page := b.get("/auth/account" + name).want(http.StatusOK).text(); strings.Contains(page, text) {
+				t.Errorf("%s says %q to a user without a password", name, text)
+			}
+		}
+	}
+	s.setPassword(u.ID, goodPassword)
+	for name, text := range spoken {
+		if b.get("/auth/account" + name).want(http.StatusOK); text != "" {
+			b.says(text)
+		}
+	}
+}
+
+// spoken are the pages of an account, with what they say of the password to a user who has one.
+var spoken = map[string]string{
+	"": "You have a password", "/password": "Change your password", "/factors": "if your password is stolen", "/devices": "change your password",
+	"/activity": "choose a new password", "/profile": "", "/address": "", "/passkeys": "", "/accounts": "", "/totp": "", "/recovery-codes": "", "/data": "",
+	"/export": "", "/delete": "",
+}

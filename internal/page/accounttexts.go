@@ -313,6 +313,8 @@ func englishAccount() pages.AccountTexts {
 			"password_since":      "You have a password since %s.",
 			"password_there":      "You have a password.",
 			"password_none":       "You have no password.",
+			"devices_no_password": "You are signed in here. If you do not know one of them, sign it out.",
+			"factors_no_password": "A code of an app on your phone protects your account further when you sign in.",
 			"factor_since":        "You have an authenticator app since %s.",
 			"factor_none":         "You have no second factor.",
 			"add_totp":            "Add an authenticator app",
@@ -498,7 +500,7 @@ func englishAccount() pages.AccountTexts {
 			"code": {
 				Subject: "Your code for %s", Heading: "Your code",
 				Text:   []string{"Type this code where you were asked for it. It is good for 10 minutes."},
-				Ignore: "If you did not ask for it, your password may be known. Change it.",
+				Ignore: "If you did not ask for it, someone else may be able to sign in to your account. If you have a password, change it.",
 			},
 			"password-changed": {
 				Subject: "Your password for %s was changed", Heading: "Your password was changed",
