@@ -108,7 +108,13 @@ func (v *visit) attention(s *standing) (rows []page.Row, err error) {
 		rows = append(rows, row)
 	}
 	if !isProved(s.user) && (s.user.Email != "" || s.claims) {
-		add(v.word("address_unconfirmed"), "prove")
+		// Every user of a provider has an unproven address, and nothing is wrong. Only the user of a
+		// deferred sign-up loses the account without the proof.
+		row := page.Row{Title: page.Line{Before: v.word("address_unconfirmed")}, Icon: "mail", URL: v.pageURL("prove")}
+		if s.claims {
+			row.Icon, row.Warns = "alert", true
+		}
+		rows = append(rows, row)
 	}
 	if pending, err := v.changesAddress(s.user.ID); err != nil {
 		return nil, err

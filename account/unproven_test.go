@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,4 +216,19 @@ func TestAProviderMovesNoAddress(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The address of a user of a provider is not proven, and nothing is wrong. The user of a deferred
+// sign-up loses the account without the proof.
+func TestAnUnprovenAddressIsNoWarning(t *testing.T) {
+	s := newSite(t, false)
+	b := s.browser().startSession(s.seed(ada, "", false), 0, "fed")
+	b.get("/auth/account").want(http.StatusOK).says(`<a href="/auth/account/prove">Your address is not confirmed yet.</a>`)
+	for _, sign := range []string{"row-warns\"", `role="alert"`} {
+		if strings.Contains(b.text(), sign) {
+			t.Errorf("the page has %s", sign)
+		}
+	}
+	newDeferred(t, false).browser().signUp("eve@example.com", "password", goodPassword).get("/auth/account").
+		says("Your address is not confirmed yet.").says(`class="row row-warns"`)
 }
