@@ -66,7 +66,11 @@ func TestAUserWhoNeedsThePasskeySavesRecoveryCodes(t *testing.T) {
 		for _, code := range shown {
 			text.says(code)
 		}
-		b.get(enrol).says("Print").post(enrol).want(http.StatusUnprocessableEntity) // without the tick
+		b.get(enrol).says("Print")
+		if save := strings.Index(b.page, "Save as a text file"); save < 0 || save > strings.Index(b.page, ">Continue<") {
+			t.Error("the codes are saved below the button that ends their page")
+		}
+		b.post(enrol).want(http.StatusUnprocessableEntity) // without the tick
 		if n := s.recoveryRows(u); n != 0 {
 			t.Errorf("before the tick the store has %d codes", n)
 		}

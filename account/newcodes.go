@@ -55,11 +55,10 @@ func (v *visit) showCodes(route string, f *flow) *view {
 		return &view{file: &file{name: "recovery-codes.txt", text: v.siteName() + "\n\n" + strings.Join(f.payload.Codes, "\n") + "\n"}}
 	}
 	p := v.newPage("recovery-codes", "")
-	p.Codes, p.Print = f.payload.Codes, v.word("print")
+	p.Codes, p.Save, p.Print = f.payload.Codes, v.link(route, "save_as_text", "format", "text"), v.word("print")
 	p.Forms = []page.Form{v.formTo(route, "recovery-codes", page.Input{
 		Name: "saved", Label: v.word("saved"), Type: "checkbox", Required: true,
 	})}
-	p.Links = []page.Link{v.link(route, "save_as_text", "format", "text")}
 	return &view{page: p, data: map[string]any{"codes": f.payload.Codes}}
 }
 

@@ -55,9 +55,11 @@ type FormPage struct {
 	// Figure is an image between the texts and the forms.
 	Figure *Figure
 
-	// Codes are shown as a list, to be copied. Print is the label of a button that prints
-	// the page, where scripts run.
+	// Codes are shown as a list, to be copied. Save is a link to them as a file, and Print the
+	// label of a button that prints the page, where scripts run. Both stand before the forms: to
+	// go on comes last.
 	Codes []string
+	Save  Link
 	Print string
 
 	// CSRFToken is put into every form.

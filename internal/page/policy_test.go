@@ -34,7 +34,7 @@ func everyPage(p *page.Pages) map[string]page.Page {
 		}}),
 		"settings":       p.Form(quietSettings),
 		"replace":        p.Replace(page.ReplaceData{Site: site, CSRFToken: csrf, Action: "/auth/initiate/acme", Target: "/", User: "Alice", Provider: "Acme"}),
-		"form codes":     p.Form(page.FormPage{Site: site, Name: "recovery-codes", Codes: []string{"0000-0000-0000-0000"}, Print: "⎙"}),
+		"form codes":     p.Form(page.FormPage{Site: site, Name: "recovery-codes", Codes: []string{"0000-0000-0000-0000"}, Save: page.Link{URL: "/codes", Text: "⤓"}, Print: "⎙"}),
 		"verify-request": p.VerifyRequest(page.VerifyRequestData{Site: site}),
 		"error":          p.Error(site, "Configuration"),
 		"forbidden":      p.Refusal(site, 403),
