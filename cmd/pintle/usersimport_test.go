@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pintleauth/pintle/accountstore"
 	"github.com/pintleauth/pintle/password"
 	"github.com/pintleauth/pintle/userimport"
 )
@@ -48,6 +49,25 @@ func TestTheHashConfigOfFirebaseIsRead(t *testing.T) {
 	} {
 		if _, err := readHashConfig(text); err == nil || strings.Contains(err.Error(), "jxspr8Ki0") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAnImportedUserWasCreatedInTheOtherSystem(t *testing.T) {
+	before, imported := time.Date(2019, 5, 1, 10, 0, 0, 0, time.UTC), time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	for _, tt := range []struct {
+		name             string
+		row, state, want time.Time
+	}{
+		{"an imported user", imported, before, before},
+		{"an imported user in tables of Auth.js", time.Time{}, before, before},
+		{"a user whose state came later", before, imported, before},
+		{"a user without a state", imported, time.Time{}, imported},
+		{"a user of Auth.js", time.Time{}, time.Time{}, time.Time{}},
+	} {
+		u := &accountstore.User{Created: tt.row, State: accountstore.State{Created: tt.state}}
+		if got := createdAt(u); !got.Equal(tt.want) {
+			t.Errorf("%s was created at %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }

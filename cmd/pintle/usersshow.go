@@ -170,8 +170,8 @@ func printUsers(w io.Writer, rows accountstore.Store, q accountstore.UserQuery, 
 // listUser prints the line of a user.
 func listUser(w io.Writer, u *accountstore.User, now time.Time) error {
 	created := ""
-	if !u.Created.IsZero() {
-		created = u.Created.Format(time.DateOnly)
+	if at := createdAt(u); !at.IsZero() {
+		created = at.Format(time.DateOnly)
 	}
 	_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(u.ID), printable(u.Email), printable(u.Name), created,
 		printable(strings.Join(u.State.Roles, " ")), remarks(u, now))
@@ -180,11 +180,21 @@ func listUser(w io.Writer, u *accountstore.User, now time.Time) error {
 
 func listedUser(u *accountstore.User) *shownUser {
 	s := shown(&pintle.User{ID: u.ID, Email: u.Email, EmailVerified: u.EmailVerified, Name: u.Name}, &u.State)
-	s.Created = known(u.Created)
+	s.Created = known(createdAt(u))
 	if u.SecondFactor {
 		s.Factors = []string{"totp"}
 	}
 	return s
+}
+
+// createdAt is when a user was created. For an imported user the state has the time of the other
+// system, and the users' table that of the import, or nothing: tables of Auth.js have no such
+// column.
+func createdAt(u *accountstore.User) time.Time {
+	if at := u.State.Created; !at.IsZero() && (u.Created.IsZero() || at.Before(u.Created)) {
+		return at
+	}
+	return u.Created
 }
 
 // remarks are what an operator should see at a glance.
