@@ -8,7 +8,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/pintleauth/pintle/internal/clip"
 )
 
 // maxRecord is how many bytes one user of JSON may have. It bounds the memory that a file
@@ -316,7 +320,8 @@ func (s *scanner) value(first byte, keep bool) (tooLong bool, err error) {
 	}
 }
 
-// decode reads the JSON of a user into v. Its error has no part of the text.
+// decode reads the JSON of a user into v. Its error has no part of the text but the name of a
+// member.
 func (r record) decode(v any) *LineError { return r.read(v, false) }
 
 // decodeStrict is decode, and refuses members that v does not have.
@@ -348,7 +353,24 @@ func (r record) read(v any, strict bool) *LineError {
 	case errors.Is(err, errScalar):
 		return &LineError{r.number, "a member has another kind of value than expected"}
 	case strict && !errors.As(err, &wrong) && !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return &LineError{r.number, "a member that is not known"}
+		return &LineError{r.number, "a member that is not known" + unknownMember(err)}
 	}
 	return &LineError{r.number, "not JSON of a user"}
+}
+
+// maxMember is how many bytes of the name of a member an error has.
+const maxMember = 40
+
+// unknownMember is ": " and the quoted name of the member that an error of [json.Decoder] is about,
+// which has it in its text alone, or "".
+func unknownMember(err error) string {
+	quoted, found := strings.CutPrefix(err.Error(), "json: unknown field ")
+	name, failed := strconv.Unquote(quoted)
+	if !found || failed != nil {
+		return ""
+	}
+	if short := clip.Text(name, maxMember); short != name {
+		return ": " + strconv.Quote(short+"…")
+	}
+	return ": " + strconv.Quote(name)
 }
