@@ -359,8 +359,9 @@ func (x *exchange) changeAlone(d *decision, h *heldSignIn, o CompleteOptions) (w
 	if err != nil {
 		return nil, nil, err
 	}
+	done := false
 	defer func() {
-		if err != nil {
+		if !done { // also if Change panics: the server recovers from that, or ends the request
 			// As in askHold. The row of the sign-in itself is used up.
 			_, _ = x.sessions.unmark(context.WithoutCancel(x.ctx), d)
 		}
@@ -396,6 +397,7 @@ func (x *exchange) changeAlone(d *decision, h *heldSignIn, o CompleteOptions) (w
 		return nil, nil, err
 	}
 	changed.authentication = changed.authentication.with(o.Methods, x.began)
+	done = true
 	return who, changed, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
@@ -209,6 +210,31 @@ func TestAChangeThatFailsSignsNobodyIn(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A panic in a change goes on to the server, which ends the request, and the sign-in is over.
+func TestAChangeThatPanicsLeavesNoSignIn(t *testing.T) {
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			s, k := pendingSite(t, strategy)
+			signedIn, waits, b := threeBrowsers(s)
+			caught := func() (value any) {
+				defer func() { value = recover() }()
+				_, _ = b.changes(func(context.Context) error { panic(http.ErrAbortHandler) }, "otp")
+				return nil
+			}()
+			if caught != http.ErrAbortHandler {
+				t.Errorf("the server sees %v, want the value of the change", caught)
+			}
+			if b.pending() != nil || waits.pending() != nil {
+				t.Error("a sign-in still waits")
+			}
+			signedIn.hasNoSession()
+			if rows := k.sessions(t, "user-ada"); rows != 0 {
+				t.Errorf("the user has %d rows of sessions", rows)
+			}
+		})
 	}
 }
 
