@@ -35,7 +35,8 @@ type Observer struct {
 	// called once for each provider that is made ready, whichever client makes its requests,
 	// also with [Config.PublicNetworkOnly]: base then refuses what is not public. provider
 	// is the ID of the provider, and "sso" for every one of [Config.Connections]. It is the
-	// ID of an [Email] provider that sends mails by requests, too.
+	// ID of an [Email] provider that sends mails by requests, too. Function EndpointOf of
+	// package oauth tells what a request is for.
 	Transport func(provider string, base http.RoundTripper) http.RoundTripper
 
 	// Route is called when a request for the routes has arrived. The context that it returns

@@ -79,6 +79,7 @@ const (
 const (
 	keyProvider     = attribute.Key("pintle.provider")
 	keyProviderType = attribute.Key("pintle.provider.type")
+	keyEndpoint     = attribute.Key("pintle.provider.endpoint")
 	keyOutcome      = attribute.Key("pintle.outcome")
 	keyWaited       = attribute.Key("pintle.waited")
 	keyNewUser      = attribute.Key("pintle.new_user")

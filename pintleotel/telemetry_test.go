@@ -155,7 +155,7 @@ func TestASignInIsOneTrace(t *testing.T) {
 	if len(got) == 0 || got[0] != "GET /auth/callback/{provider}" {
 		t.Fatalf("the trace is\n%s", strings.Join(got, "\n"))
 	}
-	for _, want := range []string{"  SharedState.Once", "  POST acme", "  Store.InTx", "    Store.CreateUser", "    Store.LinkAccount"} {
+	for _, want := range []string{"  SharedState.Once", "  POST acme token", "  Store.InTx", "    Store.CreateUser", "    Store.LinkAccount"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the trace does not have %q:\n%s", want, strings.Join(got, "\n"))
 		}
@@ -166,9 +166,9 @@ func TestASignInIsOneTrace(t *testing.T) {
 	for _, span := range ended {
 		attributes := attributesOf(span)
 		switch {
-		case span.Name() == "POST acme":
+		case span.Name() == "POST acme token":
 			if span.SpanKind() != trace.SpanKindClient || attributes["server.address"] != "idp.example" || attributes["server.port"] != "443" ||
-				attributes["http.response.status_code"] != "200" || attributes["pintle.provider"] != "acme" {
+				attributes["http.response.status_code"] != "200" || attributes["pintle.provider"] != "acme" || attributes["pintle.provider.endpoint"] != "token" {
 				t.Errorf("a request to the provider is %v %v", span.SpanKind(), attributes)
 			}
 		case strings.HasPrefix(span.Name(), "Store."):
@@ -180,6 +180,28 @@ func TestASignInIsOneTrace(t *testing.T) {
 				attributes["pintle.outcome"] != "ok" || attributes["pintle.sign_in.outcome"] != "signed_in" || attributes["pintle.new_user"] != "true" {
 				t.Errorf("the route is %v", attributes)
 			}
+		}
+	}
+}
+
+// Spans of one provider are told apart by what the request is for.
+func TestTheSpansOfAProviderNameItsEndpoint(t *testing.T) {
+	s := newSite(t)
+	b := s.browser()
+	_, back := b.get(b.post("/auth/signin/acme"))
+	b.get(back)
+	var names []string
+	for _, span := range s.spans.Ended() {
+		if attributes := attributesOf(span); attributes["pintle.provider"] == "acme" && span.SpanKind() == trace.SpanKindClient {
+			names = append(names, span.Name())
+			if endpoint := attributes["pintle.provider.endpoint"]; endpoint == "" || !strings.HasSuffix(span.Name(), " acme "+endpoint) {
+				t.Errorf("the span %q has the endpoint %q", span.Name(), endpoint)
+			}
+		}
+	}
+	for _, want := range []string{"GET acme discovery", "POST acme token", "GET acme jwks"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("there is no span %q among %q", want, names)
 		}
 	}
 }

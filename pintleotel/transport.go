@@ -13,6 +13,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/pintleauth/pintle/oauth"
 )
 
 // A transport sends the requests to a provider.
@@ -31,9 +33,17 @@ func (c transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	began := time.Now()
 	method := methodOf(r.Method)
 	attrs := []attribute.KeyValue{semconv.HTTPRequestMethodKey.String(method), keyProvider.String(c.provider)}
-	ctx, span := c.t.tracer.Start(r.Context(), method+" "+c.provider, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...),
+	name := method + " " + c.provider
+	endpoint := oauth.EndpointOf(r.Context())
+	if endpoint != "" {
+		name += " " + endpoint
+	}
+	ctx, span := c.t.tracer.Start(r.Context(), name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...),
 		trace.WithAttributes(serverOf(r)...))
 	defer span.End()
+	if endpoint != "" {
+		span.SetAttributes(keyEndpoint.String(endpoint))
+	}
 	seen := r.WithContext(ctx)
 	if c.t.propagator != nil {
 		seen.Header = r.Header.Clone()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/endpoint"
 	"github.com/pintleauth/pintle/internal/loopback"
 	"github.com/pintleauth/pintle/internal/query"
 )
@@ -81,7 +82,7 @@ func (p *Provider) fetchMetadata(ctx context.Context) (*metadata, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
+	req, err := http.NewRequestWithContext(endpoint.With(ctx, endpoint.Discovery), http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}

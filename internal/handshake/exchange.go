@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/endpoint"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/oauth"
 )
@@ -86,6 +87,7 @@ func (p *Provider) remedy(err error) string {
 }
 
 func (p *Provider) send(ctx context.Context, m *metadata, r *oauth.TokenRequest) (*oauth.TokenResponse, error) {
+	ctx = endpoint.With(ctx, endpoint.Token)
 	if p.TokenRequest != nil {
 		if err := p.TokenRequest(r); err != nil {
 			return nil, err

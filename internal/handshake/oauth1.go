@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/endpoint"
 	"github.com/pintleauth/pintle/internal/oauth1"
 	"github.com/pintleauth/pintle/internal/query"
 )
@@ -100,7 +101,7 @@ func (o *OAuth1) Begin(ctx context.Context, options BeginOptions) (OAuth1Begun, 
 	if err := o.CheckClient(); err != nil {
 		return OAuth1Begun{}, err
 	}
-	members, token, secret, err := o.tokens(ctx, o.RequestTokenURL, oauth1.Credentials{}, url.Values{"oauth_callback": {options.RedirectURI}})
+	members, token, secret, err := o.tokens(endpoint.With(ctx, endpoint.RequestToken), o.RequestTokenURL, oauth1.Credentials{}, url.Values{"oauth_callback": {options.RedirectURI}})
 	if err != nil {
 		return OAuth1Begun{}, conceal(o.errorf("request token: %w", err), o.ConsumerSecret)
 	}
@@ -167,7 +168,7 @@ func (o *OAuth1) Finish(ctx context.Context, r OAuth1Return) (*Result, error) {
 	}
 
 	temporary := oauth1.Credentials{Token: r.Token, TokenSecret: r.Secret}
-	members, accessToken, accessSecret, err := o.tokens(ctx, o.AccessTokenURL, temporary, url.Values{"oauth_verifier": {verifier}})
+	members, accessToken, accessSecret, err := o.tokens(endpoint.With(ctx, endpoint.Token), o.AccessTokenURL, temporary, url.Values{"oauth_verifier": {verifier}})
 	if err != nil {
 		refused, ok := errors.AsType[*TokenError](err)
 		err = conceal(o.errorf("access token: %w", err), o.ConsumerSecret, r.Token, r.Secret, verifier)
@@ -262,6 +263,7 @@ func (s *signing) RoundTrip(req *http.Request) (*http.Response, error) {
 func (o *OAuth1) profile(ctx context.Context, tokens map[string]any, credentials oauth1.Credentials) (map[string]any, error) {
 	client := *o.client()
 	client.Transport = &signing{o, credentials, client.Transport}
+	ctx = endpoint.With(ctx, endpoint.UserInfo)
 	if o.FetchProfile != nil {
 		return o.FetchProfile(ctx, &client, tokens)
 	}

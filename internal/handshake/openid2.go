@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/endpoint"
 	"github.com/pintleauth/pintle/internal/query"
 )
 
@@ -173,7 +174,7 @@ func (o *OpenID2) Finish(ctx context.Context, r OpenID2Return) (*Result, error) 
 		Profile: map[string]any{"id": id, "claimed_id": claimed},
 	}
 	if o.FetchProfile != nil {
-		if result.Profile, err = o.FetchProfile(ctx, o.client(), id); err != nil {
+		if result.Profile, err = o.FetchProfile(endpoint.With(ctx, endpoint.UserInfo), o.client(), id); err != nil {
 			return nil, conceal(errorOf(o.ID, "profile: %w", err))
 		}
 		if result.Profile == nil {
@@ -271,7 +272,7 @@ func (o *OpenID2) checkAssertion(said assertion, r OpenID2Return, now time.Time)
 func (o *OpenID2) confirm(ctx context.Context, said assertion) error {
 	form := slices.Clone(query.Values(said))
 	set(&form, "openid.mode", "check_authentication")
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(endpoint.With(ctx, endpoint.Assertion), http.MethodPost, o.URL, strings.NewReader(form.Encode()))
 	if err != nil {
 		return errors.New("the URL of the provider cannot be used")
 	}

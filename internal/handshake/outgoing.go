@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/endpoint"
 	"github.com/pintleauth/pintle/internal/loopback"
 )
 
@@ -213,7 +214,7 @@ func (o *OpenID2) Reach(ctx context.Context) error {
 // reach sends a request without credentials. Any status counts as an answer but those of a
 // server that fails: a token endpoint, for example, accepts no GET.
 func reach(ctx context.Context, c *http.Client, address *url.URL) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
+	req, err := http.NewRequestWithContext(endpoint.With(ctx, endpoint.Reach), http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pintleauth/pintle/internal/endpoint"
 	"github.com/pintleauth/pintle/internal/query"
 	"github.com/pintleauth/pintle/oauth"
 )
@@ -41,7 +42,7 @@ func (p *Provider) pushed(ctx context.Context, m *metadata, params query.Values)
 	for _, param := range params {
 		form.Add(param.Key, param.Value)
 	}
-	answer, err := p.post(ctx, m, u, form)
+	answer, err := p.post(endpoint.With(ctx, endpoint.Push), m, u, form)
 	if err != nil {
 		return nil, p.errorf("pushed authorization request: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pintleauth/pintle/internal/endpoint"
 	"github.com/pintleauth/pintle/oauth"
 )
 
@@ -64,7 +65,7 @@ func (p *Provider) Revoke(ctx context.Context, token, hint string) error {
 
 // sendRevocation returns errors without the secrets that were sent.
 func (p *Provider) sendRevocation(ctx context.Context, r *oauth.TokenRequest, sent ...string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, strings.NewReader(encodeSorted(r.Form)))
+	req, err := http.NewRequestWithContext(endpoint.With(ctx, endpoint.Revocation), http.MethodPost, r.URL, strings.NewReader(encodeSorted(r.Form)))
 	if err != nil {
 		return errors.New("the URL of the revocation endpoint cannot be used")
 	}

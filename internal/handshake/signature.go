@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/pintleauth/pintle/internal/endpoint"
 )
 
 var asymmetricAlgs = []jose.SignatureAlgorithm{
@@ -230,7 +232,7 @@ func (p *Provider) fetchKeys(ctx context.Context, m *metadata) (fetched[*keySet]
 	if err != nil {
 		return none, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	req, err := http.NewRequestWithContext(endpoint.With(ctx, endpoint.Keys), http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return none, err
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/pintleauth/pintle/internal/dpop"
+	"github.com/pintleauth/pintle/internal/endpoint"
 )
 
 // profile returns the raw profile: the claims of the ID token, or the response of
 // the userinfo endpoint or of the provider's own request.
 func (p *Provider) profile(ctx context.Context, m *metadata, r *Result) (map[string]any, error) {
 	if p.FetchProfile != nil {
-		profile, err := p.FetchProfile(ctx, p.client(), r.Tokens)
+		profile, err := p.FetchProfile(endpoint.With(ctx, endpoint.UserInfo), p.client(), r.Tokens)
 		if err != nil {
 			return nil, p.errorf("profile: %w", err)
 		}
@@ -47,7 +48,7 @@ func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken string
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	req, err := http.NewRequestWithContext(endpoint.With(ctx, endpoint.UserInfo), http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}

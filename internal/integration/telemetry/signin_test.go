@@ -269,9 +269,9 @@ func (c *receiver) hasSpans(t *testing.T) {
 			"http.request.method": "GET", "http.route": "/auth/callback/{provider}", "http.response.status_code": int64(302),
 			"pintle.provider": "acme", "pintle.outcome": "ok", "pintle.sign_in.outcome": "signed_in", "pintle.new_user": true,
 		}},
-		{"POST acme", "GET /auth/callback/{provider}", tracev1.Span_SPAN_KIND_CLIENT, map[string]any{
+		{"POST acme token", "GET /auth/callback/{provider}", tracev1.Span_SPAN_KIND_CLIENT, map[string]any{
 			"http.request.method": "POST", "http.response.status_code": int64(200), "server.address": "127.0.0.1", "server.port": nil,
-			"pintle.provider": "acme",
+			"pintle.provider": "acme", "pintle.provider.endpoint": "token",
 		}},
 		{"Store.CreateUser", "GET /auth/callback/{provider}", tracev1.Span_SPAN_KIND_CLIENT, map[string]any{
 			"db.operation.name": "Store.CreateUser", "db.system.name": "sqlite", "pintle.outcome": "ok",
