@@ -38,18 +38,24 @@ var (
 	byHost = map[string]string{"AUTH_TRUST_HOST": "true"}
 )
 
-// configuration returns the block of the guide in a language.
+// configuration returns the first block of the guide in a language: one process.
 func configuration(t *testing.T, language string) string {
+	t.Helper()
+	return block(t, language, 0)
+}
+
+// block returns a block of the guide in a language, after others.
+func block(t *testing.T, language string, after int) string {
 	t.Helper()
 	guide, err := os.ReadFile("../../../docs/production.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(guide), "```"+language+"\n")
-	block, _, ended := strings.Cut(rest, "```")
-	if !found || !ended {
-		t.Fatalf("the guide has no configuration for %s", language)
+	blocks := strings.Split(string(guide), "```"+language+"\n")
+	if len(blocks) < after+2 {
+		t.Fatalf("the guide has %d configurations for %s", len(blocks)-1, language)
 	}
+	block, _, _ := strings.Cut(blocks[after+1], "```")
 	return block
 }
 
@@ -74,13 +80,16 @@ var webServers = map[string]webServer{
 	},
 }
 
-// startNginx starts nginx with a configuration, in which only ports and files change.
+// startNginx starts nginx with a configuration, in which only ports and files change. An upstream
+// that is empty is in the configuration.
 func startNginx(t *testing.T, config, upstream string) *services.WebServer {
 	t.Helper()
 	certificate := services.NewCertificate(t, "app.example.com")
 	return services.Nginx(t, certificate, func(s services.Site) string {
+		if upstream != "" {
+			config = replace(t, config, "http://127.0.0.1:3000", "http://"+upstream)
+		}
 		for from, to := range map[string]string{
-			"http://127.0.0.1:3000":        "http://" + upstream,
 			"/etc/ssl/app.example.com.pem": s.Certificate,
 			"/etc/ssl/app.example.com.key": s.Key,
 			"listen      443 ssl;":         "listen 127.0.0.1:" + s.Port + " ssl;",
