@@ -165,7 +165,8 @@ func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {
 		return nil, err
 	}
 	if len(there) == 0 {
-		return []Problem{{Text: fmt.Sprintf("there is no table %s, which the layout names", t.Name) + s.withoutTable(t)}}, nil
+		fix, err := s.createTable(ctx, t)
+		return []Problem{{Text: fmt.Sprintf("there is no table %s, which the layout names", t.Name) + s.withoutTable(t), Fix: fix}}, err
 	}
 	names := slices.Clone(t.extra)
 	for _, column := range t.columns {
@@ -208,6 +209,53 @@ func (s *Store) withoutTable(t *table) string {
 		return ": no user can be deleted. If the application has no passkeys, set Layout.Authenticators = sqlstore.Table{}; pintle doctor leaves the table out without -passkeys"
 	}
 	return ": set its name in the layout, or with -table"
+}
+
+// ownerTypes select the type of a column $2 of the table $1, as a column needs it that refers to
+// it. In MySQL $3 is the column.
+var ownerTypes = map[Dialect]string{
+	PostgreSQL: `SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2`,
+
+	MySQL: `SELECT CONCAT(column_type, COALESCE(CONCAT(' COLLATE ', collation_name), ''))
+FROM information_schema.columns
+WHERE table_schema = COALESCE($2, DATABASE()) AND table_name = $1 AND column_name = $3`,
+
+	SQLite: `SELECT type FROM pragma_table_info($1) WHERE name = $2`,
+}
+
+// createTable returns the statement that makes the table of passkeys as Auth.js has it, and "" for
+// all others: a table of Auth.js that every layout has is there under another name, and own tables
+// are made by the migrations.
+func (s *Store) createTable(ctx context.Context, t *table) (statement string, err error) {
+	if s.tables.hashed || t != s.tables.authenticators ||
+		slices.ContainsFunc(authenticatorColumns.further, t.has) || len(t.extra) > 0 { // whose types are not known
+		return "", nil
+	}
+	users := s.tables.users
+	id := "id"
+	if name := users.Columns["id"]; name != "" {
+		id = name
+	}
+	var owner string
+	if err := s.one(ctx, []any{&owner}, s.dialect.statement(ownerTypes[s.dialect]), append(s.tableArguments(users), id)...); err != nil {
+		return "", ctx.Err() // the table of users has a problem of its own
+	}
+	text := "text"
+	if s.dialect == MySQL {
+		text = "varchar(255)" // a text cannot be a key
+	}
+	c := t.columns
+	lines := []string{
+		c["credentialID"] + " " + text + " NOT NULL UNIQUE", c["userId"] + " " + owner + " NOT NULL", c["providerAccountId"] + " " + text + " NOT NULL",
+		c["credentialPublicKey"] + " " + text + " NOT NULL", c["counter"] + " integer NOT NULL", c["credentialDeviceType"] + " " + text + " NOT NULL",
+		c["credentialBackedUp"] + " boolean NOT NULL",
+	}
+	if t.has("transports") {
+		lines = append(lines, c["transports"]+" "+text)
+	}
+	lines = append(lines, fmt.Sprintf("PRIMARY KEY (%s, %s)", c["userId"], c["credentialID"]),
+		fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE CASCADE", c["userId"], users.quoted, users.columns["id"]))
+	return fmt.Sprintf("CREATE TABLE %s (\n\t%s\n)", t.quoted, strings.Join(lines, ",\n\t")), nil
 }
 
 // withoutColumns says what to do about columns that are missing in a table of Auth.js.

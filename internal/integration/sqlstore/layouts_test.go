@@ -339,13 +339,20 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 // problem all the same: the store deletes what a user has in every table of the layout.
 func TestCheckSaysHowToLeaveTheTableOfPasskeysOut(t *testing.T) {
 	for _, l := range sharedLayouts {
-		if !strings.HasPrefix(l.file, "drizzle-") {
+		if !strings.HasPrefix(l.file, "drizzle-") && !strings.HasPrefix(l.file, "prisma-") {
 			continue
+		}
+		table := "authenticator"
+		if strings.HasPrefix(l.file, "prisma-") {
+			table = `"Authenticator"`
+			if l.layout.Dialect == sqlstore.MySQL {
+				table = "`Authenticator`"
+			}
 		}
 		t.Run(l.file, func(t *testing.T) {
 			db := l.create(t)
 			repair(t, db, l.store(t, db))
-			execute(t, db.DB, "DROP TABLE authenticator")
+			execute(t, db.DB, "DROP TABLE "+table)
 			s := l.store(t, db)
 			u, err := s.CreateUser(t.Context(), &pintle.User{Email: "ada@example.org"})
 			if err != nil {
@@ -356,8 +363,23 @@ func TestCheckSaysHowToLeaveTheTableOfPasskeysOut(t *testing.T) {
 			}
 			problems, err := s.Check(t.Context())
 			if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Text, "set Layout.Authenticators = sqlstore.Table{}") {
-				t.Errorf("Check() = %v, %v, want how to leave the table out", problems, err)
+				t.Fatalf("Check() = %v, %v, want how to leave the table out", problems, err)
 			}
+			execute(t, db.DB, problems[0].Fix)
+			if left, err := s.Check(t.Context()); err != nil || len(left) != 0 {
+				t.Errorf("after %s\nCheck() = %v, %v, want nothing", problems[0].Fix, left, err)
+			}
+			key := &pintle.Passkey{CredentialID: "a2V5", UserID: u.ID, ProviderAccountID: "a2V5", PublicKey: "cHVibGlj", DeviceType: "multiDevice", BackedUp: true}
+			if err := s.CreatePasskey(t.Context(), key); err != nil {
+				t.Errorf("CreatePasskey in the table of Check: %v", err)
+			}
+			if keys, err := s.UserPasskeys(t.Context(), u.ID); err != nil || len(keys) != 1 || !keys[0].BackedUp {
+				t.Errorf("UserPasskeys = %v, %v", keys, err)
+			}
+			if err := s.DeletePasskey(t.Context(), u.ID, "a2V5"); err != nil {
+				t.Error(err)
+			}
+			execute(t, db.DB, "DROP TABLE "+table)
 
 			l.layout.Authenticators = sqlstore.Table{}
 			s = l.store(t, db)
