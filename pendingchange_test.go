@@ -224,7 +224,7 @@ func TestAChangeThatPanicsLeavesNoSignIn(t *testing.T) {
 				_, _ = b.changes(func(context.Context) error { panic(http.ErrAbortHandler) }, "otp")
 				return nil
 			}()
-			if caught != http.ErrAbortHandler {
+			if err, _ := caught.(error); !errors.Is(err, http.ErrAbortHandler) {
 				t.Errorf("the server sees %v, want the value of the change", caught)
 			}
 			if b.pending() != nil || waits.pending() != nil {
