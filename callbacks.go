@@ -21,6 +21,23 @@ type Callbacks struct {
 	// is called twice: before the mail is sent, and when the link is opened.
 	SignIn func(ctx context.Context, s *SignInAttempt) (goTo string, err error)
 
+	// SignUp decides whether a sign-in may create a user, once it is known that no stored
+	// user signs in: after SignIn has allowed it, and before SyncUser. An error denies the
+	// sign-in, as one of SignIn does, and nothing is stored. It is called once in a sign-in
+	// that creates a user, by a mail link, an [OAuth] provider, a connection or a passkey. It
+	// is not called when a stored user signs in, when an account is linked, and for
+	// [Credentials], whose Authorize finds or creates its users itself. With package account
+	// it is called for a sign-up with a password, too.
+	//
+	// a is the SignInAttempt of SignIn, and a.User the user that would be created, whose ID
+	// is a proposal. Of the address in a.User a mail link has proven that the person reads
+	// mail there. That of an OAuth provider is a claim: a.Account.VerifiedEmail is the one
+	// that the provider has verified, or empty.
+	//
+	// SignUp runs outside the transaction of the sign-in, so that it may use the store. It
+	// needs [Config.Store].
+	SignUp func(ctx context.Context, a *SignInAttempt) error
+
 	// SyncUser keeps stored users in step with what a provider reports at each
 	// sign-in, such as a role or a name. It is called at every sign-in of a
 	// user of [Config.Store], after SignIn has allowed it, and returns what to

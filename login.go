@@ -323,6 +323,9 @@ func (x *exchange) decideByAddress(w *unitOfWork, who *arrival, here *presence) 
 // address to them, nil if the address is free.
 func (w *unitOfWork) createByMail(who *arrival, loser *User, now time.Time) (*User, error) {
 	created := who.newcomer(now)
+	if err := w.admitted(who, created); err != nil {
+		return nil, err
+	}
 	change, err := w.synced(who, created, true, nil)
 	if err != nil {
 		return nil, err
@@ -574,6 +577,9 @@ func (w *unitOfWork) createByAccount(who *arrival) (*User, error) {
 		// join this user for an address that the provider has not verified.
 		created = created.clone()
 		created.Email = ""
+	}
+	if err := w.admitted(who, created); err != nil {
+		return nil, err
 	}
 	change, err := w.synced(who, created, true, nil)
 	if err != nil {

@@ -504,6 +504,9 @@ type errands struct {
 	// passwords records which users can sign in with a password, by their ids.
 	passwords map[string]bool
 
+	// admitted reports that [Callbacks.SignUp] has allowed a new user.
+	admitted bool
+
 	// synced is what [Callbacks.SyncUser] has returned.
 	synced map[syncKey]UserUpdate
 

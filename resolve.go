@@ -69,6 +69,9 @@ func (s *settings) resolveStore() *Error {
 	case s.Callbacks.SyncUser != nil && s.records == nil:
 		return fail(codeMissingAdapter, errors.New("Callbacks.SyncUser changes stored users and needs "+
 			"Config.Store; without one Callbacks.JWT puts a role into each token"))
+	case s.Callbacks.SignUp != nil && s.records == nil:
+		return fail(codeMissingAdapter, errors.New("Callbacks.SignUp decides about new stored users and needs "+
+			"Config.Store; without one no user is new, and Callbacks.SignIn decides who may sign in"))
 	case s.Callbacks.Hold != nil && s.records == nil:
 		return fail(codeMissingAdapter, errors.New("Callbacks.Hold needs Config.Store, where a sign-in that waits "+
 			"is noted so that it is completed once: set it, for example to memstore.New() for a program of one process"))

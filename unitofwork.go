@@ -259,6 +259,31 @@ func (w *unitOfWork) undoUser(user *User, cause error) error {
 	return cause
 }
 
+// attempt describes a sign-in to a callback, which may change its user and account.
+func (who *arrival) attempt(user *User) *SignInAttempt {
+	attempt := &SignInAttempt{User: user.clone(), Account: who.account.clone(), Profile: who.profile, SDK: who.sdk}
+	attempt.Connection, attempt.VerifiedDomain = who.connection()
+	return attempt
+}
+
+// admitted returns why [Callbacks.SignUp] refuses a user who is about to be created. It fails
+// with an [errand] if the callback has not been called yet, as synced does. A decision calls it
+// before it writes anything.
+func (w *unitOfWork) admitted(who *arrival, created *User) error {
+	if w.x.Callbacks.SignUp == nil || who.errands.admitted {
+		return nil
+	}
+	return &errand{func(e *errands) error {
+		err := w.x.Callbacks.SignUp(w.x.ctx, who.attempt(created))
+		w.x.debug("Callbacks.SignUp called", "answer", answerOf("", err))
+		e.admitted = err == nil
+		if err == nil || isClassified(err) {
+			return err
+		}
+		return &Error{Code: CodeAccessDenied, Provider: who.provider.id, Err: fmt.Errorf("Callbacks.SignUp: %w", err)}
+	}}
+}
+
 // synced returns what [Callbacks.SyncUser] changes of the user whom a decision
 // has found or, with isNew, will create. here is the presence of the signed-in
 // user if the account is about to be linked to that user, and otherwise nil.
@@ -280,8 +305,7 @@ func (w *unitOfWork) synced(who *arrival, user *User, isNew bool, here *presence
 	if change, called := who.errands.synced[key]; called {
 		return change, nil
 	}
-	attempt := &SignInAttempt{User: user.clone(), Account: who.account.clone(), Profile: who.profile}
-	attempt.Connection, attempt.VerifiedDomain = who.connection()
+	attempt := who.attempt(user)
 	if here != nil {
 		attempt.LinkTo, attempt.SignedInAt, attempt.Authentication = user.clone(), here.authentication.Time, here.authentication
 	}

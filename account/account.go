@@ -64,7 +64,7 @@ type Options struct {
 	// From is the sender. Empty leaves it to Mail.
 	From string
 
-	// SignUp decides which addresses may make an account, and lists the fields of the form.
+	// SignUp decides who may become a user, by whatever way, and lists the fields of the form.
 	SignUp SignUp
 
 	// Passwords are the rules for passwords.
@@ -131,10 +131,15 @@ type Options struct {
 	NoMailToUnknown bool
 }
 
-// SignUp decides which addresses may make an account. The zero value lets everyone in who can read mail at
-// the address.
+// SignUp decides who may become a user: by the form of a sign-up, and by Closed and Allow also by a
+// mail link, a provider or a connection. The zero value lets everyone in who can read mail at
+// the address, and everyone whom a provider signs in.
 type SignUp struct {
-	// Closed lets only users sign in whom an operator or a provider has made.
+	// Closed ends sign-ups: no user is made by the form, by a mail link of [pintle.Email] or by a
+	// passkey, and a sign-up that has begun does not go on. Only users sign in whom an operator,
+	// an invitation, an import or a provider has made: an [pintle.OAuth] provider, a
+	// connection and [pintle.Credentials] still make users. Allow decides about those
+	// of providers, and [pintle.Callbacks].SignUp.
 	Closed bool
 
 	// Verify is when a user proves the address. The zero value is [VerifyRequired].
@@ -145,10 +150,22 @@ type SignUp struct {
 	// the address was proven. The form is shown again with the text of "refused", or
 	// with a text of the application: if the error is a *[pintle.Error] with a Detail,
 	// that of Texts.Account.Problems[Detail]. Nil allows all.
+	//
+	// It is also asked before a sign-in makes a user: with the address of a mail link when the
+	// link is opened, and with the address that a provider has verified or that is in a proven domain
+	// of a connection. Without such an address it is asked about "", which a rule that lists domains
+	// refuses; one rule has to know the domains of connections, too. An error denies the sign-in
+	// with [pintle.CodeAccessDenied], or with the code that it carries. Allow is not asked about
+	// users who exist, and not about those of [pintle.Credentials], an import, an operator or an
+	// invitation.
 	Allow func(ctx context.Context, address string) error
 
-	// Fields are what else a sign-up asks for, such as a name or consent. A field
-	// with the attribute "required" has to be filled in; a value has at most 200
+	// Fields are what else the form of a sign-up asks for, such as a name or consent. No other
+	// way asks: a user whom a provider or a mail link makes lacks them, also required ones. An
+	// application that needs them of every user sends those who lack them to a page of its own, by
+	// [pintle.Callbacks].Hold, or by Accept with [VerifyDeferred].
+	//
+	// A field with the attribute "required" has to be filled in; a value has at most 200
 	// characters. The field "name" becomes the name of the user, with at most 100 characters
 	// and none that changes the direction of a text; others members of
 	// [pintle.User].Extra as text, and a ticked checkbox "1". The store needs room

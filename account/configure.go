@@ -144,6 +144,9 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	cfg.Callbacks.Act = a.act // also without operators who may: a cookie of before is not ignored
 	cfg.Callbacks.ProveAddress = a.askProveAddress
 	cfg.Callbacks.SignIn = a.askSignIn
+	if o := &a.o.SignUp; o.Closed || o.Allow != nil {
+		cfg.Callbacks.SignUp = a.askNewUser
+	}
 	cfg.Events.SignIn, cfg.Events.LinkAccount = a.signedIn, a.linked
 	a.noteEvents(cfg)
 	if !a.o.SignUp.Closed {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/address"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/internal/userrule"
 	"github.com/pintleauth/pintle/internal/uuid"
@@ -138,23 +140,96 @@ func (v *visit) chooseAddress() (next string, err error) {
 	return v.site.path("sign-up-finish"), nil
 }
 
-// askSignUp asks the host whether the user may sign in, before the user exists.
+// askSignUp asks the host whether the user may sign in, and be made, before the user exists.
 func (v *visit) askSignUp(n *newcomer) (elsewhere string, err error) {
-	if v.callback.SignIn == nil {
-		return "", nil
+	attempt := func() *pintle.SignInAttempt {
+		u := n.made(time.Now())
+		return &pintle.SignInAttempt{
+			User: u, Account: &pintle.Account{Type: pintle.TypeCredentials, Provider: providerID, ProviderAccountID: u.ID},
+		}
 	}
-	u := n.made(time.Now())
-	goTo, err := v.callback.SignIn(v.ctx, &pintle.SignInAttempt{
-		User: u, Account: &pintle.Account{Type: pintle.TypeCredentials, Provider: providerID, ProviderAccountID: u.ID},
-	})
-	if err != nil {
-		v.log().InfoContext(v.ctx, "pintle: Callbacks.SignIn denied a sign-up", slog.Any("error", err))
-		return "", problemOf("refused")
+	denied := func(callback string, err error) error {
+		v.log().InfoContext(v.ctx, "pintle: Callbacks."+callback+" denied a sign-up", slog.Any("error", err))
+		return problemOf("refused")
 	}
-	if goTo == "" {
-		return "", nil
+	if v.callback.SignIn != nil {
+		goTo, err := v.callback.SignIn(v.ctx, attempt())
+		if err != nil {
+			return "", denied("SignIn", err)
+		}
+		if goTo != "" {
+			return cmp.Or(v.onSite(goTo), "/"), nil
+		}
 	}
-	return cmp.Or(v.onSite(goTo), "/"), nil
+	if v.callback.SignUp != nil && n.fate != sameUser {
+		if err := v.callback.SignUp(v.ctx, attempt()); err != nil {
+			return "", denied("SignUp", err)
+		}
+	}
+	return "", nil
+}
+
+// askNewUser is [pintle.Callbacks.SignUp]: the root is about to make a user.
+func (a *Accounts) askNewUser(ctx context.Context, attempt *pintle.SignInAttempt) error {
+	// The user of a sign-up with a passkey comes from a form that has asked, or from an operator
+	// who has invited them.
+	if ctx.Value(signUpKey{}) == nil {
+		if err := a.o.SignUp.admit(ctx, attempt); err != nil {
+			return err
+		}
+	}
+	if a.callback.SignUp != nil {
+		return a.callback.SignUp(ctx, attempt)
+	}
+	return nil
+}
+
+// admit returns why no user is made by a sign-in.
+func (o *SignUp) admit(ctx context.Context, attempt *pintle.SignInAttempt) error {
+	refused := &pintle.Error{Code: pintle.CodeAccessDenied, Provider: attempt.Account.Provider}
+	switch attempt.Account.Type {
+	case pintle.TypeEmail, pintle.TypeWebAuthn:
+		if o.Closed {
+			refused.Err = errors.New("the sign-in would make a user, and SignUp.Closed is set")
+			return refused
+		}
+	}
+	if o.Allow == nil {
+		return nil
+	}
+	err := o.Allow(ctx, provenAddress(attempt))
+	if err == nil {
+		return nil
+	}
+	reason := ""
+	if e, ok := errors.AsType[*pintle.Error](err); ok {
+		refused.Code, refused.Detail = cmp.Or(e.Code, refused.Code), e.Detail
+		if e.Detail != "" {
+			reason = " (" + e.Detail + ")"
+		}
+	} else if code, ok := errors.AsType[pintle.Code](err); ok {
+		refused.Code = code
+	}
+	refused.Err = fmt.Errorf("SignUp.Allow refused a user whom the sign-in would make%s: %w", reason, err)
+	return refused
+}
+
+// provenAddress returns the address of a user who is about to be made, if the person has proven
+// it, or the provider has verified it. It is empty otherwise: of an address that anyone can enter at
+// a provider, or of a text that another program may read as another address, a rule learns nothing.
+func provenAddress(attempt *pintle.SignInAttempt) string {
+	switch attempt.Account.Type {
+	case pintle.TypeEmail, pintle.TypeWebAuthn:
+		if isProved(attempt.User) {
+			return attempt.User.Email
+		}
+		return ""
+	}
+	verified := attempt.Account.VerifiedEmail
+	if normal, err := address.Normalize(verified); err != nil || normal != verified {
+		return ""
+	}
+	return verified
 }
 
 // made is the user that a newcomer becomes.

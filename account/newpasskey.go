@@ -68,7 +68,7 @@ func (v *visit) finishByPasskey(f *flow, held *heldFlow, n *newcomer) (next stri
 	if err := v.useFlow(v.ctx, signUpKindOf(f), f); err != nil {
 		return "", err
 	}
-	next, err = v.auth.FinishPasskeySignUp(v.w, v.r, v.passkeys[0], v.passkeyUser(f, n), []byte(v.form["data"]),
+	next, err = v.auth.FinishPasskeySignUp(v.w, v.r.WithContext(withSignUp(v.ctx)), v.passkeys[0], v.passkeyUser(f, n), []byte(v.form["data"]),
 		pintle.SignInOptions{RedirectTo: f.goesTo(held)})
 	made, lookupErr := v.userAt(v.ctx, n.email)
 	if lookupErr == nil && made == nil {

@@ -131,6 +131,9 @@ func (v *visit) codeInput() page.Input {
 
 // proveSignUp takes the code, or sends the mail again.
 func (v *visit) proveSignUp() (next string, err error) {
+	if v.o.SignUp.Closed {
+		return "", problemOf("refused")
+	}
 	f, held, err := v.heldFlow(signUpKind)
 	if err != nil {
 		return "", err
@@ -188,6 +191,9 @@ func (v *visit) provenSignUp() (*flow, *heldFlow, error) {
 	f, held, err := v.heldSignUp()
 	if err != nil {
 		return nil, nil, err
+	}
+	if v.o.SignUp.Closed && f.Kind == signUpKind.name { // begun before sign-ups ended
+		return nil, nil, problemOf("refused")
 	}
 	if !held.Linked && (!held.Began || !f.payload.Proved) {
 		return nil, nil, problemOf("flow_missing")

@@ -22,7 +22,7 @@ import (
 //
 // auth is the application's. It starts the session, see [pintle.Auth.StartSession]:
 // Callbacks.JWT and Events.SignIn are called as at a sign-in with a provider called
-// "authtest", Callbacks.SignIn, Callbacks.SyncUser and Callbacks.Hold are not. Every server with the
+// "authtest", Callbacks.SignIn, Callbacks.SignUp, Callbacks.SyncUser and Callbacks.Hold are not. Every server with the
 // same secrets, store and options for sessions and cookies accepts the cookies. The
 // host of r must be one that auth trusts, as for any request. With an auth of
 // [pintle.NewFunc] r names the tenant.
