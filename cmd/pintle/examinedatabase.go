@@ -94,6 +94,9 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 	if err != nil {
 		return err
 	}
+	if !f.passkeys {
+		problems = append(problems, f.examinePasskeys(ctx, db, dialect)...)
+	}
 	for _, p := range problems {
 		r.problem("%s", p.Text)
 		r.fix(p.Fix)
@@ -102,22 +105,28 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 		r.good("the %s database has the tables and indices it should have", dialect)
 		examineSeals(ctx, r, store.AccountStore(), f.tenants)
 	}
-	f.examinePasskeys(ctx, r, db, dialect)
 	if slices.ContainsFunc(problems, func(p sqlstore.Problem) bool { return strings.HasPrefix(p.Fix, "CREATE UNIQUE") }) {
 		r.note("a statement that makes an index unique fails while there are duplicates: merge those first")
 	}
 	return nil
 }
 
-// examinePasskeys looks for the table of passkeys that the layout has by default. Its absence
-// is no problem of the database.
-func (f *tableFlags) examinePasskeys(ctx context.Context, r *report, db *sql.DB, dialect sqlstore.Dialect) {
-	if f.layout == "" || f.passkeys {
-		return
+// examinePasskeys looks for the table of passkeys that the layout has by default, and that the
+// store does not examine here: an application that keeps it in its layout without the table
+// deletes no user.
+func (f *tableFlags) examinePasskeys(ctx context.Context, db *sql.DB, dialect sqlstore.Dialect) []sqlstore.Problem {
+	if f.layout == "" || slices.ContainsFunc(f.tables, func(p [2]string) bool { return p[0] == "authenticators" }) {
+		return nil
 	}
-	if name := layouts[f.layout](dialect).Authenticators.Name; name != "" && !exists(ctx, db, quoted(dialect, name)) {
-		r.note("there is no table %s for passkeys: set Layout.Authenticators = sqlstore.Table{} in the application, which deletes no user otherwise", name)
+	l, err := f.of(dialect)
+	name := layouts[f.layout](dialect).Authenticators.Name
+	if err != nil || name == "" || !exists(ctx, db, quoted(dialect, l.Users.Name)) || exists(ctx, db, quoted(dialect, name)) {
+		return nil
 	}
+	return []sqlstore.Problem{{
+		Text: fmt.Sprintf("there is no table %s for passkeys, which the layout names: no user can be deleted", name),
+		Fix:  "set Layout.Authenticators = sqlstore.Table{} in the application and give -table authenticators= here, or create the table",
+	}}
 }
 
 // examineSeals counts the secrets of authenticator apps by the secrets that open them. Rows

@@ -73,8 +73,13 @@ func TestTablesThatAreNotThoseOfAuthJSAreNoLayout(t *testing.T) {
 func TestTheTableOfPasskeysMayBeLeftOut(t *testing.T) {
 	db, address := drizzleDatabase(t)
 	status, text := output("doctor", "-layout", "drizzle", address)
-	if status != 0 || !strings.Contains(text, "note     there is no table authenticator for passkeys: set Layout.Authenticators = sqlstore.Table{}") {
-		t.Errorf("doctor: status %d, want 0 and a note:\n%s", status, text)
+	if status != 1 || strings.Contains(text, "tables and indices it should have") ||
+		!strings.Contains(text, "there is no table authenticator for passkeys, which the layout names: no user can be deleted\n") ||
+		!strings.Contains(text, "set Layout.Authenticators = sqlstore.Table{} in the application and give -table authenticators= here") {
+		t.Errorf("doctor: status %d, want 1 and what to do about the table:\n%s", status, text)
+	}
+	if status, text = output("doctor", "-layout", "drizzle", "-table", "authenticators=", address); status != 0 || strings.Contains(text, "passkeys") {
+		t.Errorf("doctor -table authenticators=: status %d, want 0 and nothing about passkeys:\n%s", status, text)
 	}
 	if status, text = output("doctor", "-layout", "drizzle", "-passkeys", address); status != 1 ||
 		!strings.Contains(text, "there is no table authenticator, which the layout names: no user can be deleted. If the application has no passkeys, set Layout.Authenticators") {

@@ -80,7 +80,7 @@ func (t *accountTables) all() []*table {
 // MigrateShared makes the tables of [Layout.AccountTables], or those of them that are
 // missing, and changes no other table. Any number of processes may call it at once. Tables
 // made by a later version are left as they are. It fails if the layout's table of users
-// does not exist.
+// does not exist, or that of passkeys: no user could be deleted.
 //
 // The user of the database needs the right to create tables. If the application does not
 // have it, apply the statements that [Store.Check] returns as another user.
@@ -103,6 +103,12 @@ func (t *tables) migrateAccountTables(ctx context.Context, run runner) error {
 	_, err := run.ExecContext(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", t.users.columns["id"], t.users.quoted))
 	if err != nil {
 		return fmt.Errorf("the table %s, which the layout names: %w", t.users.Name, err)
+	}
+	if t.authenticators != nil {
+		// Programs migrate before they start: the first user who is deleted would find it otherwise.
+		if _, err := run.ExecContext(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE 1 = 0", t.authenticators.quoted)); err != nil {
+			return fmt.Errorf("the table %s, which the layout names: %w%s", t.authenticators.Name, err, withoutPasskeys)
+		}
 	}
 	for _, statement := range t.accountStatements() {
 		if _, err := run.ExecContext(ctx, statement); err != nil {

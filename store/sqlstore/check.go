@@ -199,6 +199,9 @@ func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {
 	return problems, nil
 }
 
+// withoutPasskeys says what to do about a table of passkeys that is missing.
+const withoutPasskeys = ": no user can be deleted. If the application has no passkeys, set Layout.Authenticators = sqlstore.Table{}, or else create the table"
+
 // withoutTable says what to do about a table of Auth.js that is missing. That of passkeys may
 // be: it belongs into no layout then, since the store deletes a user's rows in each table.
 func (s *Store) withoutTable(t *table) string {
@@ -206,7 +209,7 @@ func (s *Store) withoutTable(t *table) string {
 	case s.tables.hashed:
 		return ""
 	case t == s.tables.authenticators:
-		return ": no user can be deleted. If the application has no passkeys, set Layout.Authenticators = sqlstore.Table{}; pintle doctor leaves the table out without -passkeys"
+		return withoutPasskeys
 	}
 	return ": set its name in the layout, or with -table"
 }

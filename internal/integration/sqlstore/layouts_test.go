@@ -380,6 +380,16 @@ func TestCheckSaysHowToLeaveTheTableOfPasskeysOut(t *testing.T) {
 				t.Error(err)
 			}
 			execute(t, db.DB, "DROP TABLE "+table)
+			// A program that migrates before it starts learns of it then.
+			shared := l.withAccounts().layout
+			if err := sqlstore.MigrateShared(t.Context(), db.DB, shared); err == nil || !strings.Contains(err.Error(), ", which the layout names: ") ||
+				!strings.Contains(err.Error(), "no user can be deleted. If the application has no passkeys, set Layout.Authenticators = sqlstore.Table{}") {
+				t.Errorf("MigrateShared() = %v, want how to leave the table out", err)
+			}
+			shared.Authenticators = sqlstore.Table{}
+			if err := sqlstore.MigrateShared(t.Context(), db.DB, shared); err != nil {
+				t.Errorf("MigrateShared() of the layout without the table = %v", err)
+			}
 
 			l.layout.Authenticators = sqlstore.Table{}
 			s = l.store(t, db)
