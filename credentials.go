@@ -3,8 +3,12 @@ package pintle
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/pintleauth/pintle/pages"
 )
@@ -54,6 +58,13 @@ type Credentials struct {
 	// state.
 	Limited bool
 
+	// AccountField is the name of the field by which a provider that is Limited counts attempts
+	// at an account for which Account has no name. Package throttle sets it. [New] rejects a
+	// name that Fields do not have: all attempts would count as attempts at one account. An
+	// empty list of Fields may have any, and so may nil with a page of the host in
+	// [Pages].SignIn.
+	AccountField string
+
 	Style pages.Style
 }
 
@@ -94,6 +105,33 @@ func (p *Credentials) fields() []Field {
 		{Name: "username", Label: "Username", Attributes: map[string]string{"autocomplete": "username"}},
 		{Name: "password", Label: "Password", Type: "password", Attributes: map[string]string{"autocomplete": "current-password"}},
 	}
+}
+
+// checkAccountField rejects limits that would count the attempts of all users together.
+// ownPage says that the sign-in page is the host's.
+func (p *Credentials) checkAccountField(ownPage bool) *Error {
+	fields := p.fields()
+	if ownPage && p.Fields == nil {
+		fields = nil
+	}
+	switch {
+	case !p.Limited, p.AccountField == "" && p.Account != nil:
+		return nil
+	case p.AccountField != "" && len(fields) == 0: // only the host knows the form
+		return nil
+	case p.AccountField != "" && slices.ContainsFunc(fields, func(f Field) bool { return f.Name == p.AccountField }):
+		return nil
+	}
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = strconv.Quote(f.Name)
+	}
+	has := "Fields have " + strings.Join(names, " and ")
+	if len(names) == 0 {
+		has = "there are no Fields"
+	}
+	return &Error{Code: CodeConfiguration, Provider: p.base().id, Err: fmt.Errorf("attempts are counted by the field %q, and %s: "+
+		"all users would share one limit; give Guard.Credentials the field that names the account, or list it in Fields", p.AccountField, has)}
 }
 
 // cookieLines returns the Set-Cookie lines of SetCookie. The submission may be nil.

@@ -20,7 +20,8 @@ type formFlow struct {
 	form *Credentials
 }
 
-func newFormFlow(own Credentials) (*provider, *Error) {
+// newFormFlow completes a provider. ownPage says that the sign-in page is the host's.
+func newFormFlow(own Credentials, ownPage bool) (*provider, *Error) {
 	f := &formFlow{own.base(), &own}
 	p := &provider{f.providerBase, f, facts{hostUsers: true}}
 	if own.CanSignIn != nil {
@@ -35,7 +36,7 @@ func newFormFlow(own Credentials) (*provider, *Error) {
 			Err: errors.New("Credentials.Authorize is nil: set it to a function that checks what was submitted"),
 		}
 	}
-	return p, nil
+	return p, own.checkAccountField(ownPage)
 }
 
 // begin shows the form: what is typed into it goes to the callback route.

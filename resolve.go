@@ -219,7 +219,7 @@ func (s *settings) newProvider(given Provider, env environment) (*provider, *Err
 	case *Email:
 		return s.newMailFlow(*given, env)
 	case *Credentials:
-		return newFormFlow(*given)
+		return newFormFlow(*given, s.Config.Pages.SignIn != "")
 	case *WebAuthn:
 		return newPasskeyFlow(*given)
 	}

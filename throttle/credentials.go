@@ -18,11 +18,11 @@ const detail = "too_many_attempts"
 var ErrTooMany = errors.New("throttle: too many attempts")
 
 // Credentials returns a provider that passes attempts to p within the limits of
-// the guard. field is the form field with the name of the account. Attempts are
-// counted by it unless p.Account returns another name.
+// the guard. field is the form field with the name of the account, one of p.Fields.
+// Attempts are counted by it unless p.Account returns another name.
 func (g *Guard) Credentials(p *pintle.Credentials, field string) *pintle.Credentials {
 	guarded := *p
-	guarded.Limited = true
+	guarded.Limited, guarded.AccountField = true, field
 	if p.Authorize == nil {
 		return &guarded // pintle.New rejects it
 	}

@@ -576,3 +576,51 @@ func TestAClientThatLeavesDuringAGuessIsCounted(t *testing.T) {
 		}
 	})
 }
+
+// With a field that the form does not have, the twelfth wrong password of any user would
+// lock all others out.
+func TestTheFieldOfTheAccountIsOneOfTheForm(t *testing.T) {
+	form := []pintle.Field{{Name: "email"}, {Name: "password", Type: "password"}}
+	account := func(context.Context, *pintle.Submission) (string, error) { return "", nil }
+	for _, tt := range []struct {
+		name, field string
+		form        []pintle.Field
+		page        string
+		account     func(context.Context, *pintle.Submission) (string, error)
+		want        string // "" is no error
+	}{
+		{"one of the fields", "email", form, "", nil, ""},
+		{"another", "username", form, "", nil, `attempts are counted by the field "username", and Fields have "email" and "password"`},
+		{"another, with a function for the account", "username", form, "", account, `the field "username"`},
+		{"another spelling", "Email", form, "", nil, `the field "Email"`},
+		{"one of the default fields", "username", nil, "", nil, ""},
+		{"none of the default fields", "email", nil, "", nil, `Fields have "username" and "password"`},
+		{"a form of the host", "email", []pintle.Field{}, "", nil, ""},
+		{"no field", "", form, "", nil, `the field ""`},
+		{"no field in a form of the host", "", []pintle.Field{}, "", nil, "there are no Fields"},
+		{"no field, with a function for the account", "", form, "", account, ""},
+		{"none of the default fields, on a page of the host", "email", nil, "/login", nil, ""},
+		{"another, on a page of the host", "username", form, "/login", nil, `the field "username"`},
+		{"no field, on a page of the host", "", nil, "/login", nil, "there are no Fields"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			authorize := func(context.Context, *pintle.Submission) (*pintle.User, error) { return nil, nil }
+			_, err := pintle.New(pintle.Config{
+				URL:     "https://app.example.com",
+				Secrets: []string{"a secret for tests, 32 characters or more"},
+				Logger:  slog.New(slog.DiscardHandler),
+				Getenv:  func(string) string { return "" },
+				Pages:   pintle.Pages{SignIn: tt.page},
+				Providers: []pintle.Provider{
+					new(throttle.Guard).Credentials(&pintle.Credentials{ID: "password", Fields: tt.form, Authorize: authorize, Account: tt.account}, tt.field),
+				},
+			})
+			if tt.want == "" && err != nil {
+				t.Errorf("New() = %v, want no error", err)
+			}
+			if tt.want != "" && (!errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("New() = %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
