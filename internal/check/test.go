@@ -30,6 +30,7 @@ var unwatched = []string{
 	"golang.org/x/crypto/argon2", "golang.org/x/crypto/blowfish", "golang.org/x/crypto/scrypt",
 	"compress/flate", "hash/adler32", "hash/crc32", "image", "image/color", "image/draw", "image/png",
 	"crypto/internal/fips140/bigmod", // keys of RSA
+	"github.com/pintleauth/pintle/internal/integration/browser/mosaic",
 }
 
 // watched are the flags with which packages are compiled for the race detector.

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/pintleauth/pintle/internal/integration/browser/barfont"
+	"github.com/pintleauth/pintle/internal/integration/browser/mosaic"
 )
 
 // pictureWidths are those of a phone and of a desktop, in multiples of a block.
@@ -131,7 +132,7 @@ func (e *easel) paint(pages []albumPage) (all []*image.RGBA) {
 	e.t.Helper()
 	const scale = 4 // there are a sixteenth of the pixels to be encoded and decoded
 	for _, drawn := range e.draw(pages, scale) {
-		all = append(all, mosaic(drawn, blockSize/scale))
+		all = append(all, mosaic.Of(drawn, mosaic.BlockSize/scale))
 	}
 	return all
 }

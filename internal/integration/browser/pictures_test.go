@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/pintleauth/pintle/internal/integration/browser/mosaic"
 )
 
 // An album has pages as they were in a browser. Their pictures are in a folder of testdata/pictures,
@@ -73,8 +75,8 @@ func (a *album) looksAsItDid(t *testing.T) {
 			file := filepath.Join(dir, part[i].name+".png")
 			want, err := readPicture(file)
 			if *update {
-				if err != nil || unlike(want, got) != "" { // a diff shows what looks otherwise
-					writePicture(t, file, inFewColors(got))
+				if err != nil || mosaic.Unlike(want, got) != "" { // a diff shows what looks otherwise
+					writePicture(t, file, mosaic.InFewColors(got))
 				}
 				continue
 			}
@@ -83,9 +85,9 @@ func (a *album) looksAsItDid(t *testing.T) {
 				wrong = append(wrong, part[i])
 				continue
 			}
-			if how := unlike(want, got); how != "" {
+			if how := mosaic.Unlike(want, got); how != "" {
 				t.Errorf("%s looks other than in %s: %s", part[i].name, file, how)
-				writePicture(t, filepath.Join(e.results(), part[i].name+"-difference.png"), comparison(want, got))
+				writePicture(t, filepath.Join(e.results(), part[i].name+"-difference.png"), mosaic.Comparison(want, got))
 				wrong = append(wrong, part[i])
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/pintleauth/pintle/internal/integration/browser/barfont"
+	"github.com/pintleauth/pintle/internal/integration/browser/mosaic"
 	"github.com/pintleauth/pintle/internal/page"
 	"github.com/pintleauth/pintle/pages"
 )
@@ -51,7 +52,7 @@ func TestPicturesAreEqualOnOtherMachines(t *testing.T) {
 	))
 	want, got := here.paint(a.pages), there.paint(a.pages)
 	for i := range want {
-		if how := unlike(want[i], got[i]); how != "" {
+		if how := mosaic.Unlike(want[i], got[i]); how != "" {
 			t.Errorf("%s: %s", a.pages[i].name, how)
 		}
 	}
@@ -121,7 +122,7 @@ func TestPicturesShowWhatIsBroken(t *testing.T) {
 		if source == a.pages[way.page].html {
 			t.Errorf("%s: the page is as before", way.what)
 		}
-		if got := e.paint([]albumPage{{way.what, source}})[0]; unlike(want[way.page], got) == "" {
+		if got := e.paint([]albumPage{{way.what, source}})[0]; mosaic.Unlike(want[way.page], got) == "" {
 			t.Errorf("%s: the picture of %s does not show it", way.what, a.pages[way.page].name)
 		}
 	}

@@ -1,4 +1,6 @@
-package browser_test
+// Package mosaic compares pictures of pages that are equal on every machine. It starts no
+// goroutine: internal/check compiles it without the race detector, which makes it many times slower.
+package mosaic
 
 import (
 	"fmt"
@@ -7,8 +9,8 @@ import (
 	"image/draw"
 )
 
-// A block of a picture is a square of this many pixels, of which the mean is kept.
-const blockSize = 8
+// BlockSize is the width and the height of a block in pixels, of which the mean is kept.
+const BlockSize = 8
 
 // Pictures are equal if no block differs by more than mostOfBlock in any of its three channels, of
 // 255, and no square of coarse × coarse blocks by more than mostOfSquare. The first lets an edge
@@ -20,12 +22,11 @@ const (
 	mostOfSquare = 4
 )
 
-// mosaic returns a picture in which each pixel is the mean of a square of size × size. What is left
+// Of returns a picture in which each pixel is the mean of a square of size × size. What is left
 // over at the right and at the bottom is a mean of fewer.
-func mosaic(from image.Image, size int) *image.RGBA {
-	area := from.Bounds()
-	all := image.NewRGBA(image.Rect(0, 0, area.Dx(), area.Dy()))
-	draw.Draw(all, all.Rect, from, area.Min, draw.Src)
+func Of(from image.Image, size int) *image.RGBA {
+	all := inRGBA(from)
+	area := all.Rect
 	to := image.NewRGBA(image.Rect(0, 0, (area.Dx()+size-1)/size, (area.Dy()+size-1)/size))
 	for y := range to.Rect.Dy() {
 		for x := range to.Rect.Dx() {
@@ -45,22 +46,31 @@ func mosaic(from image.Image, size int) *image.RGBA {
 	return to
 }
 
+// inRGBA returns a picture with one kind of pixels, from the point (0, 0).
+func inRGBA(from image.Image) *image.RGBA {
+	area := from.Bounds()
+	if p, ok := from.(*image.RGBA); ok && area.Min == (image.Point{}) {
+		return p
+	}
+	all := image.NewRGBA(image.Rect(0, 0, area.Dx(), area.Dy()))
+	draw.Draw(all, all.Rect, from, area.Min, draw.Src)
+	return all
+}
+
 // apart is the largest difference between two colours in a channel.
-func apart(a, b color.Color) int {
-	r, g, bl, _ := a.RGBA()
-	r2, g2, bl2, _ := b.RGBA()
+func apart(a, b color.RGBA) int {
 	most := 0
-	for _, d := range []int{int(r>>8) - int(r2>>8), int(g>>8) - int(g2>>8), int(bl>>8) - int(bl2>>8)} {
+	for _, d := range [...]int{int(a.R) - int(b.R), int(a.G) - int(b.G), int(a.B) - int(b.B)} {
 		most = max(most, d, -d)
 	}
 	return most
 }
 
 // farthest returns where two pictures of one size differ most, and by how much.
-func farthest(a, b image.Image) (at image.Point, most int) {
-	for y := range a.Bounds().Dy() {
-		for x := range a.Bounds().Dx() {
-			if d := apart(a.At(x, y), b.At(x, y)); d > most {
+func farthest(a, b *image.RGBA) (at image.Point, most int) {
+	for y := range a.Rect.Dy() {
+		for x := range a.Rect.Dx() {
+			if d := apart(a.RGBAAt(x, y), b.RGBAAt(x, y)); d > most {
 				at, most = image.Pt(x, y), d
 			}
 		}
@@ -68,23 +78,24 @@ func farthest(a, b image.Image) (at image.Point, most int) {
 	return at, most
 }
 
-// unlike tells in which way two pictures of blocks differ. It is empty if they are equal.
-func unlike(want, got image.Image) string {
+// Unlike tells in which way two pictures of blocks differ. It is empty if they are equal.
+func Unlike(want, got image.Image) string {
 	if want.Bounds().Size() != got.Bounds().Size() {
 		return fmt.Sprintf("it has %v blocks, want %v", got.Bounds().Size(), want.Bounds().Size())
 	}
-	if at, d := farthest(want, got); d > mostOfBlock {
+	a, b := inRGBA(want), inRGBA(got)
+	if at, d := farthest(a, b); d > mostOfBlock {
 		return fmt.Sprintf("the block at %v differs by %d, and %d is too much", at, d, mostOfBlock+1)
 	}
-	if at, d := farthest(mosaic(want, coarse), mosaic(got, coarse)); d > mostOfSquare {
+	if at, d := farthest(Of(a, coarse), Of(b, coarse)); d > mostOfSquare {
 		return fmt.Sprintf("the %d × %[1]d blocks at %v differ by %d, and %d is too much", coarse, at.Mul(coarse), d, mostOfSquare+1)
 	}
 	return ""
 }
 
-// inFewColors returns a picture whose file is small, because of a palette if the colours fit into one.
+// InFewColors returns a picture whose file is small, because of a palette if the colours fit into one.
 // Those of areas are exact, and those of other blocks 4 off at most: mostOfBlock allows for it.
-func inFewColors(from *image.RGBA) image.Image {
+func InFewColors(from *image.RGBA) image.Image {
 	const area, step = 64, 8
 	count := map[color.RGBA]int{}
 	for y := range from.Rect.Dy() {
@@ -114,14 +125,15 @@ func inFewColors(from *image.RGBA) image.Image {
 	return small
 }
 
-// comparison shows two pictures of blocks and their difference beside one another, enlarged.
-func comparison(want, got image.Image) image.Image {
+// Comparison shows two pictures of blocks and their difference beside one another, enlarged.
+func Comparison(want, got image.Image) image.Image {
 	const larger, gap = 4, 8
+	left, right := inRGBA(want), inRGBA(got)
 	size := image.Pt(max(want.Bounds().Dx(), got.Bounds().Dx()), max(want.Bounds().Dy(), got.Bounds().Dy()))
 	to := image.NewRGBA(image.Rect(0, 0, 3*size.X*larger+2*gap, size.Y*larger))
 	for y := range size.Y {
 		for x := range size.X {
-			a, b := want.At(x, y), got.At(x, y)
+			a, b := left.RGBAAt(x, y), right.RGBAAt(x, y)
 			d := uint8(min(255, 4*apart(a, b)))
 			for i, c := range []color.Color{a, b, color.RGBA{d, d, d, 255}} {
 				at := image.Pt(x*larger+i*(size.X*larger+gap), y*larger)
