@@ -25,7 +25,7 @@ type records struct {
 	log   logger
 }
 
-// newRecords returns nil without a store. [settings.checkNil] refuses a store that is
+// newRecords returns nil without a store. [checkNil] refuses a store that is
 // a nil pointer.
 func newRecords(s Store, log logger) *records {
 	if isNil(s) {
@@ -104,13 +104,16 @@ func (c counted) GiveBack(ctx context.Context, key sharedstate.Key, r sharedstat
 	return c.log.end(ctx, o, c.state.GiveBack(ctx, key, r))
 }
 
-// checkNil rejects a store, a shared state or a revocation list that is a nil pointer: usually
-// the result of a function whose error was not checked.
-func (s *settings) checkNil() *Error {
+// checkNil rejects a store, a shared state, a revocation list or accounts that are a nil pointer:
+// usually the result of a function whose error was not checked.
+func checkNil(cfg *Config) *Error {
 	for _, part := range []struct {
 		option string
 		value  any
-	}{{"Config.Store", s.Store}, {"Config.SharedState", s.SharedState}, {"Config.Session.Revocation", s.Session.Revocation}} {
+	}{
+		{"Config.Store", cfg.Store}, {"Config.SharedState", cfg.SharedState}, {"Config.Session.Revocation", cfg.Session.Revocation},
+		{"Config.Accounts", cfg.Accounts},
+	} {
 		if part.value != nil && isNil(part.value) {
 			return fail(CodeConfiguration,
 				fmt.Errorf("%s is a nil %T: look at the error of the function that made it, or leave the option out",

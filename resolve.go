@@ -149,7 +149,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 		env.checkSwitches,
 		s.resolveAccountKeys,
 		s.resolveBoxes,
-		s.checkNil,
+		func() *Error { return checkNil(&cfg) },
 		func() *Error { return s.resolveProviders(env) },
 		s.resolveClientKeys,
 		s.resolveConnections,
@@ -184,6 +184,9 @@ func attachAccounts(cfg *Config, attach func(*Config) (http.Handler, error)) (ht
 	// The routes of a faulty configuration are known, and answer as every route of one.
 	if len(cfg.Secrets) == 0 {
 		return http.NotFoundHandler(), nil // resolveSecrets says where a secret comes from
+	}
+	if fault := checkNil(cfg); fault != nil { // Attach would panic
+		return http.NotFoundHandler(), fault
 	}
 	handler, err := attach(cfg)
 	if err != nil {

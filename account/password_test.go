@@ -517,6 +517,24 @@ func TestPasswordManagersFindTheFormForThePassword(t *testing.T) {
 	}
 }
 
+// Attach would panic, and each request after it.
+func TestANilPointerInTheConfigurationIsAnError(t *testing.T) {
+	for want, change := range map[string]func(*pintle.Config){
+		"Config.Accounts is a nil *account.Accounts: look at the error of the function that made it": func(c *pintle.Config) { c.Accounts = (*account.Accounts)(nil) },
+		"Config.Store is a nil *memstore.Store: look at the error of the function that made it":      func(c *pintle.Config) { c.Store = (*memstore.Store)(nil) },
+	} {
+		cfg := pintle.Config{
+			Store: memstore.New(), URL: "https://app.example.com", Secrets: []string{strings.Repeat("x", 40)},
+			Getenv:   func(string) string { return "" },
+			Accounts: account.New(account.Options{Mail: func(context.Context, *pintle.Message) error { return nil }}),
+		}
+		change(&cfg)
+		if _, err := pintle.New(cfg); !errors.Is(err, pintle.CodeConfiguration) || !strings.Contains(err.Error(), want) {
+			t.Errorf("New() = %v, want %q", err, want)
+		}
+	}
+}
+
 // AC-9, AC-16
 func TestAConfigurationThatCannotWorkIsAnError(t *testing.T) {
 	good := func() (pintle.Config, account.Options) {
