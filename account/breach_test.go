@@ -49,7 +49,7 @@ func withBreaches(t *testing.T, b *breachService) func(*pintle.Config, *account.
 	}
 }
 
-// AC-78, AC-81
+// AC-78, AC-81, ASVS-6.2.12
 func TestAStolenPasswordIsReplacedBeforeTheSessionBegins(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		b := &breachService{stolen: []string{goodPassword}}

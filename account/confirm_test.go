@@ -196,6 +196,7 @@ func TestAUserWithoutAPasswordConfirmsByMail(t *testing.T) {
 	})
 }
 
+// ASVS-6.6.3
 func TestFiveWrongCodesEndTheMailedOne(t *testing.T) {
 	s := newSite(t, false)
 	s.demand("/danger", strongest)

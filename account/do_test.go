@@ -127,6 +127,8 @@ func TestPagesScriptsAndServerCodeDoTheSame(t *testing.T) {
 }
 
 // A change that ends the other sessions leaves the browser of the page signed in.
+//
+// ASVS-6.2.2, ASVS-6.2.3
 func TestServerCodeChangesAPassword(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens)

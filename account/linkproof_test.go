@@ -43,7 +43,7 @@ func (s *site) keyOf(u *pintle.User, name string, ago time.Duration) (id string)
 	return id
 }
 
-// AC-74: a passkey is proof enough for a user who has an app as well.
+// AC-74, ASVS-6.4.3, SH-40: a passkey is proof enough for a user who has an app as well.
 func TestAPasskeyIsTheSecondFactorOfAReset(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		e := &echo{}

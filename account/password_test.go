@@ -47,7 +47,7 @@ func TestAChangeOfThePasswordEndsTheOtherSessions(t *testing.T) {
 	})
 }
 
-// AC-75: the current password is the proof that the change demands.
+// AC-75, ASVS-6.2.2, ASVS-6.2.3: the current password is the proof that the change demands.
 func TestAUserWithoutASecondFactorIsAskedOnceForThePasswordToChangeIt(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, withGitHub)
@@ -425,7 +425,7 @@ func TestGuessesOfAttackersLockNoUserOut(t *testing.T) {
 	})
 }
 
-// AT-30
+// AT-30, ASVS-6.2.12
 func TestAStolenPasswordIsRejected(t *testing.T) {
 	asked := make(chan string, 10)
 	var answer func() (int, string)

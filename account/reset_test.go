@@ -66,7 +66,7 @@ func TestAResetEndsASignInThatWaits(t *testing.T) {
 	})
 }
 
-// AT-21, AC-74
+// AT-21, AC-74, ASVS-6.4.3, SH-40
 func TestAResetNeedsTheSecondFactorFirst(t *testing.T) {
 	s := newSite(t, false)
 	u := s.seed("ada@example.com", goodPassword, true)

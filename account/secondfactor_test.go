@@ -116,7 +116,7 @@ func (s *site) half() *browser {
 
 const secondFactor = "/auth/account/second-factor"
 
-// AT-50, AC-101, AC-103, AC-105
+// AT-50, AC-101, AC-103, AC-105, ASVS-6.3.3, SH-78
 func TestAPasswordAloneSignsNoUserWithASecondFactorIn(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s, a, _ := withApp(t, tokens)
@@ -218,7 +218,7 @@ func TestARecoveryCodeIsAcceptedAsItIsTyped(t *testing.T) {
 		post(secondFactor, "method", "recovery", "code", codes[1]).isSignedInAs(ada)
 }
 
-// AT-52
+// AT-52, SH-78
 func TestAfterFiveWrongCodesTheSignInEndsAndTheUserIsTold(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s, a, _ := withApp(t, tokens)
@@ -283,7 +283,7 @@ const failures = 12
 
 func (s *site) userID() string { return s.user(ada).ID }
 
-// AT-52
+// AT-52, ASVS-6.6.3, SH-78
 func TestAHundredWrongCodesInARowSuspendTheApp(t *testing.T) {
 	s, a, codes := withApp(t, false)
 	old := time.Now().Add(-time.Hour)

@@ -287,7 +287,7 @@ func TestTheApplicationDecidesWhoMaySignUp(t *testing.T) {
 	})
 }
 
-// AC-22
+// AC-22, ASVS-6.6.3
 func TestAWrongCodeCanBeTriedFiveTimes(t *testing.T) {
 	s := newSite(t, false)
 	b := s.browser().signUp("ada@example.com")
