@@ -109,6 +109,29 @@ func TestAColumnThatIsMissingComesWithWhatToDo(t *testing.T) {
 	}
 }
 
+// An address need not be proven for the act that proves it, and for no other.
+func TestTheCommandVerifiesAnAddress(t *testing.T) {
+	t.Setenv("AUTH_SECRET", "an-authentication-secret-for-tests")
+	t.Setenv("AUTH_URL", "https://app.example.com")
+	t.Setenv("DATABASE_URL", "sqlite:"+filepath.Join(t.TempDir(), "app.db"))
+	for _, step := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"migrate"}, 0, ""},
+		{[]string{"users", "create", "ada@example.com"}, 0, ""},
+		{[]string{"users", "roles", "ada@example.com", "admin"}, 1, "has not proven the address"},
+		{[]string{"users", "verify", "bob@example.com"}, 1, "there is no user"},
+		{[]string{"users", "verify", "ada@example.com"}, 0, "the address is proven"},
+		{[]string{"users", "roles", "ada@example.com", "admin"}, 0, ""},
+	} {
+		if status, text := output(step.args...); status != step.status || !strings.Contains(text, step.says) {
+			t.Errorf("pintle %q: status %d, want %d and %q:\n%s", step.args, status, step.status, step.says, text)
+		}
+	}
+}
+
 // An option such as tls=true that was ignored would send the password without TLS.
 func TestTheParametersOfAMySQLURLAreUsed(t *testing.T) {
 	if _, _, err := openDatabase("mysql://app:s3cret@localhost/app?tls=nonesuch", mustExist); err == nil || strings.Contains(err.Error(), "s3cret") {

@@ -26,7 +26,7 @@ var userCommands = []command{
 	{"show", "users show [-database URL] [-json] USER", "Shows a user: address, roles, ban, deletion, second factors. USER is an id, or an address, here and below; for acts an address that is proven.", showUser},
 	{"create", "users create [-database URL] [-name NAME] [-role ROLE] ADDRESS", "Makes a user without a password, whose address is not proven, and prints the id.", createUser},
 	{"invite", "users invite [-database URL] [-name NAME] [-role ROLE] [-revoke] [-stdout] ADDRESS", "Prints a link with which the reader of the address makes an account. It works for seven days.", inviteUser},
-	{"verify", "users verify [-database URL] USER", "Records that the user reads mail at the address.", simple("verify", "the address is proven", true, func(a *acting, id string) error { return a.ops.ProveAddress(a.ctx, id) })},
+	{"verify", "users verify [-database URL] USER", "Records that the user reads mail at the address, which may be unproven here. It removes the other ways to sign in.", simpleOf(findUser, "verify", "the address is proven", true, func(a *acting, id string) error { return a.ops.ProveAddress(a.ctx, id) })},
 	{"ban", "users ban [-database URL] [-until TIME] [-reason TEXT] USER", "Keeps a user from signing in, and ends all sessions.", banUser},
 	{"unban", "users unban [-database URL] USER", "Lets a user sign in again. What the ban has ended stays ended.", simple("unban", "the user is not banned", true, func(a *acting, id string) error { return a.ops.Unban(a.ctx, id) })},
 	{"roles", "users roles [-database URL] USER [ROLE …]", "Gives a user these roles in place of those of before.", changeRoles},

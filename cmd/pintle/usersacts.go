@@ -147,8 +147,16 @@ func (a *acting) endTokens(userID string) error {
 
 // on runs an act on the user that the first argument names.
 func on(do func(a *acting, w io.Writer, userID string, args []string) error) func(*acting, io.Writer, []string) error {
+	return onOf(findProven, do)
+}
+
+// A finder returns the user that an id or an address names.
+type finder func(ctx context.Context, store pintle.Store, named string) (*pintle.User, error)
+
+// onOf is on with another way to find the user.
+func onOf(find finder, do func(a *acting, w io.Writer, userID string, args []string) error) func(*acting, io.Writer, []string) error {
 	return func(a *acting, w io.Writer, args []string) error {
-		u, err := findProven(a.ctx, a.store, args[0])
+		u, err := find(a.ctx, a.store, args[0])
 		if err != nil {
 			return err
 		}
@@ -169,9 +177,15 @@ func said(w io.Writer, format string, args ...any) error {
 
 // simple is a command on one user without further options.
 func simple(name, done string, tokens bool, do func(a *acting, userID string) error) func(io.Writer, []string) error {
+	return simpleOf(findProven, name, done, tokens, do)
+}
+
+// simpleOf is simple with another way to find the user. [account.Operators.ProveAddress] is about
+// the user of an address, and removes what another person who entered it could sign in with.
+func simpleOf(find finder, name, done string, tokens bool, do func(a *acting, userID string) error) func(io.Writer, []string) error {
 	return func(w io.Writer, args []string) error {
 		return act(name, w, args, nil, "the id or the address of a user", 1, nil, func(a *acting, args []string) error {
-			return on(func(a *acting, w io.Writer, userID string, _ []string) error {
+			return onOf(find, func(a *acting, w io.Writer, userID string, _ []string) error {
 				if err := do(a, userID); err != nil {
 					return err
 				}
