@@ -109,6 +109,26 @@ func TestAColumnThatIsMissingComesWithWhatToDo(t *testing.T) {
 	}
 }
 
+// A mistyped -extra hid that no user can be made.
+func TestAColumnThatIsMissingHidesNoOtherProblem(t *testing.T) {
+	db, address := drizzleDatabase(t)
+	if _, err := db.ExecContext(t.Context(), "ALTER TABLE user RENAME TO former; CREATE TABLE user (id text PRIMARY KEY, name text, email text UNIQUE, emailVerified integer, image text, role text NOT NULL)"); err != nil {
+		t.Fatal(err)
+	}
+	for option, wants := range map[string][]string{
+		"-extra=users=rolle": {"no column rolle", "the column role of the table user must have a value, has no default, and is not in the layout: every new user is refused: " +
+			"give the column a default, or name it in Extra of the layout and return a value from the Profile function\n"},
+		"-extra=users=role": {"every new user is refused for which no Profile function gives one: give the column a default, or a value to each row\n"},
+	} {
+		status, text := output("doctor", "-layout", "drizzle", option, address)
+		for _, want := range wants {
+			if status != 1 || !strings.Contains(text, want) {
+				t.Errorf("doctor %s: status %d, want 1 and %q:\n%s", option, status, want, text)
+			}
+		}
+	}
+}
+
 // An address need not be proven for the act that proves it, and for no other.
 func TestTheCommandVerifiesAnAddress(t *testing.T) {
 	t.Setenv("AUTH_SECRET", "an-authentication-secret-for-tests")

@@ -174,7 +174,8 @@ func (s *Store) checkTable(ctx context.Context, t *table) ([]Problem, error) {
 	}
 	slices.Sort(names)
 	if lacking := s.lacking(names, there); len(lacking) > 0 {
-		return []Problem{{Text: fmt.Sprintf("the table %s has no column %s, which the layout names", t.Name, list(lacking)) + s.withoutColumns(t, lacking)}}, nil
+		problem := Problem{Text: fmt.Sprintf("the table %s has no column %s, which the layout names", t.Name, list(lacking)) + s.withoutColumns(t, lacking)}
+		return append([]Problem{problem}, s.checkDemands(t, there)...), nil
 	}
 	probe := s.dialect.statement(fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", list(names), t.quoted))
 	if err := s.each(ctx, nil, probe); err != nil {

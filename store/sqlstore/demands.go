@@ -53,13 +53,22 @@ func (s *Store) checkDemands(t *table, columns []column) []Problem {
 		if !c.demand || slices.Contains(t.written(), s.dialect.quote(c.name)) {
 			continue
 		}
-		text := fmt.Sprintf("the column %s of the table %s must have a value, has no default, and is not in the layout: every new %s is refused", c.name, t.Name, what)
+		text := fmt.Sprintf("the column %s of the table %s must have a value, has no default, and is not in the layout: every new %s is refused%s", c.name, t.Name, what, otherwise(function))
 		if slices.Contains(t.Extra, c.name) {
-			text = fmt.Sprintf("the column %s of the table %s must have a value and has no default: every new %s is refused for which no %s function gives one", c.name, t.Name, what, function)
+			text = fmt.Sprintf("the column %s of the table %s must have a value and has no default: every new %s is refused for which no %s function gives one: give the column a default, or a value to each row", c.name, t.Name, what, function)
 		}
 		problems = append(problems, Problem{Text: text, Fix: s.makeOptional(t, c)})
 	}
 	return problems
+}
+
+// otherwise says how rows are accepted while the column stays as it is. Only rows with a
+// function of the host have further columns.
+func otherwise(function string) string {
+	if function == "" {
+		return ": give the column a default"
+	}
+	return fmt.Sprintf(": give the column a default, or name it in Extra of the layout and return a value from the %s function", function)
 }
 
 // lacking returns those of the layout's quoted names that are no columns of a
