@@ -65,6 +65,7 @@ type Options struct {
 	From string
 
 	// SignUp decides who may become a user, by whatever way, and lists the fields of the form.
+	// With [Passwords].Off there is no form.
 	SignUp SignUp
 
 	// Passwords are the rules for passwords.
@@ -175,6 +176,18 @@ type SignUp struct {
 
 // Passwords are the rules for passwords.
 type Passwords struct {
+	// Off leaves passwords out, and with them sign-up by the form: users sign in with the
+	// providers of the configuration, which make the accounts. There are no pages to sign up, or
+	// to choose a password, and their routes answer as ones that do not exist. A password that is
+	// stored does not sign in and proves nothing, and stays in the store. Sessions that began
+	// with one go on; see [Operators.SignOut].
+	//
+	// The methods of [Operators] that lead to a password return an error: Invite, SendReset,
+	// SetTemporaryPassword and RequirePasswordChange. [pintle.New] returns an error for rules
+	// that would do nothing, such as MinLength, and if there is no other way to sign in.
+	// Hasher and Guard also serve recovery codes and mails.
+	Off bool
+
 	// MinLength is the least number of characters. Zero means 15, as NIST SP 800-63B-4
 	// asks where a password alone signs in. 8 is enough where SecondFactor.Required
 	// reports true for every user. Less than 8 is an error.
@@ -343,14 +356,14 @@ func (a *Accounts) Attach(auth *pintle.Auth, cfg *pintle.Config) (http.Handler, 
 }
 
 // ChangePasswordHandler leads to the page on which users change their password. Password
-// managers look for it:
+// managers look for it. With [Passwords].Off it answers with status 404:
 //
 //	mux.Handle("/.well-known/change-password", accounts.ChangePasswordHandler())
 //
 // https://w3c.github.io/webappsec-change-password-url/
 func (a *Accounts) ChangePasswordHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.site == nil { // no configuration has it
+		if a.site == nil || !a.shows("password") { // no configuration has it
 			http.NotFound(w, r)
 			return
 		}

@@ -273,7 +273,7 @@ func (v *visit) proveClaim(who *proving, f *flow) (next string, err error) {
 	switch {
 	case v.callbackURL() != "":
 		return v.wayBack(), nil
-	case v.hasMail:
+	case v.hasMail, v.o.Passwords.Off:
 		return withQuery(v.site.path(""), "notice", "address_proved"), nil
 	}
 	return withQuery(v.site.path("password"), "notice", "address_proved"), nil // the user has no way in yet

@@ -61,13 +61,18 @@ func digits(typed string, n int) (string, bool) {
 // checkCode compares a code with that of a flow. The attempt is counted first, by the
 // store, so that parallel requests have no more attempts than others.
 func (a *Accounts) checkCode(ctx context.Context, f *flow, typed string) error {
+	return a.checkCodeIn(ctx, "code", codeAttempts, f, typed)
+}
+
+// checkCodeIn is checkCode for a code of another field and with another number of attempts.
+func (a *Accounts) checkCodeIn(ctx context.Context, field string, attempts int, f *flow, typed string) error {
 	code, ok := digits(typed, codeDigits)
 	if !ok {
-		return inField("code", "code_wrong") // not a guess
+		return inField(field, "code_wrong") // not a guess
 	}
-	switch _, err := a.rows.AttemptFlow(ctx, f.ID, codeAttempts); {
+	switch _, err := a.rows.AttemptFlow(ctx, f.ID, attempts); {
 	case errors.Is(err, pintle.ErrConflict):
-		return inField("code", "too_many_attempts")
+		return inField(field, "too_many_attempts")
 	case errors.Is(err, pintle.ErrNotFound):
 		return problemOf("link_expired")
 	case err != nil:
@@ -81,7 +86,7 @@ func (a *Accounts) checkCode(ctx context.Context, f *flow, typed string) error {
 		right = hmac.Equal(want[:], f.Code[:]) || right
 	}
 	if !right || time.Now().Unix() > f.payload.CodeUntil {
-		return inField("code", "code_wrong")
+		return inField(field, "code_wrong")
 	}
 	return nil
 }

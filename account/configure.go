@@ -21,7 +21,7 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf("account: "+format, args...)) }
 	if a.o.Mail == nil {
-		wrong("Options.Mail is nil: sign-up and forgotten passwords need mails")
+		wrong("Options.Mail is nil: %s", a.needsMails())
 	}
 	switch {
 	case cfg.Store == nil:
@@ -84,7 +84,7 @@ func (a *Accounts) check(cfg *pintle.Config) error {
 		wrong("Options.NoMailToUnknown without Options.Later: the time of an answer would tell whether a mail was sent, and so whether " +
 			"the address has an account: set Later, for example to a function that calls go work(ctx)")
 	}
-	return errors.Join(append(errs, a.o.SecondFactor.check(), a.o.AddressChange.check(), a.o.Deletion.check(), a.o.Notices.check(), a.o.Activity.check(), a.o.Acting.check(), a.checkVerify(cfg))...)
+	return errors.Join(append(errs, a.o.SecondFactor.check(), a.o.AddressChange.check(), a.o.Deletion.check(), a.o.Notices.check(), a.o.Activity.check(), a.o.Acting.check(), a.checkVerify(cfg), a.checkOff(cfg))...)
 }
 
 // ownFields are the names of what forms and users have already.
@@ -134,8 +134,10 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 			cfg.Providers[i] = &c
 		}
 	}
-	a.passwords = a.limited(a.guard.Credentials(a.passwordProvider(), "email"))
-	cfg.Providers = append(cfg.Providers, a.passwords)
+	if !a.o.Passwords.Off {
+		a.passwords = a.limited(a.guard.Credentials(a.passwordProvider(), "email"))
+		cfg.Providers = append(cfg.Providers, a.passwords)
+	}
 	cfg.Session.RecordAuthentication = true
 	a.tokens = usesTokens(cfg)
 	cfg.Callbacks.Hold = a.gate
@@ -149,13 +151,15 @@ func (a *Accounts) configure(cfg *pintle.Config) {
 	}
 	cfg.Events.SignIn, cfg.Events.LinkAccount = a.signedIn, a.linked
 	a.noteEvents(cfg)
-	if !a.o.SignUp.Closed {
+	if !a.o.SignUp.Closed && !a.o.Passwords.Off {
 		cfg.Pages.SignUp = cmp.Or(cfg.Pages.SignUp, a.site.path("sign-up"))
 	}
 	a.newUserPage = cfg.Pages.NewUser
 	a.replaced = cfg.Pages.Account
 	cfg.Pages.Account = cmp.Or(cfg.Pages.Account, a.site.path(""))
-	cfg.Pages.ForgotPassword = cmp.Or(cfg.Pages.ForgotPassword, a.site.path("forgot"))
+	if !a.o.Passwords.Off {
+		cfg.Pages.ForgotPassword = cmp.Or(cfg.Pages.ForgotPassword, a.site.path("forgot"))
+	}
 }
 
 // gate is what [pintle.Callbacks.Hold] asks at every sign-in, and again when a page has

@@ -89,7 +89,7 @@ func (v *visit) evict(p *pintle.PendingSignIn) (evicted []string, err error) {
 		evicted = append(evicted, v.word("second_factor"))
 	}
 	if !slices.Contains(methods, methodPassword) {
-		row, hash, err := v.storedPassword(v.ctx, u)
+		row, hash, err := v.keptPassword(v.ctx, u) // Passwords.Off may be temporary
 		if err != nil {
 			return nil, unavailable(err)
 		}

@@ -40,9 +40,10 @@ const maxInvited = 100
 //
 // It returns the link, for an application that sends it by itself: it is a secret, which
 // proves the address. The error matches [pintle.ErrConflict] if a user has proven the address.
-// It needs [pintle.Config].URL.
+// It needs [pintle.Config].URL. It returns an error with [Passwords].Off, which leaves the pages
+// of sign-up out: see [Operators.Create].
 func (o *Operators) Invite(ctx context.Context, i Invitation) (link string, err error) {
-	if err := o.ready("Invite"); err != nil {
+	if err := o.withPasswords("Invite"); err != nil {
 		return "", err
 	}
 	email, err := address.Normalize(i.Email)

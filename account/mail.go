@@ -107,7 +107,7 @@ func (v *visit) compose(l letter) (*pintle.Message, error) {
 	if _, err := address.Normalize(l.to); err != nil || strings.ContainsAny(l.to, ",\r\n") {
 		return nil, errors.New("the address of the user is not one address")
 	}
-	t := v.texts.Account.Mails[l.kind]
+	t := v.mailText(l.kind)
 	data := mail.Letter{
 		Data: mail.Data{URL: l.link}, Subject: strings.Replace(t.Subject, "%s", v.siteName(), 1), Heading: t.Heading,
 		Code: l.code, Ignore: t.Ignore,
@@ -122,7 +122,7 @@ func (v *visit) compose(l letter) (*pintle.Message, error) {
 		data.Text = append(data.Text, v.inMail("mail_ways", strings.Join(l.ways, ", ")))
 	}
 	if l.token != "" && !l.expires.IsZero() {
-		if l.code != "" { // which expires before the link
+		if l.code != "" && l.kind != addressChangedUndo { // which expires before the link
 			data.Text = append(data.Text, v.word("code_hint"))
 		}
 		texts := page.Texts(v.texts)
@@ -185,10 +185,11 @@ func (v *visit) addressee(email string) (*addressee, error) {
 
 // knownLetter is the mail to an address whose user signs up once more.
 func (v *visit) knownLetter(email string, to *addressee) letter {
-	return letter{
-		kind: "sign-up-known", to: email, link: v.site.originOf(v.r) + v.site.signIn(), at: time.Now(),
-		ways: to.ways, other: v.url("forgot"), otherWord: "forgot",
+	l := letter{kind: "sign-up-known", to: email, link: v.site.originOf(v.r) + v.site.signIn(), at: time.Now(), ways: to.ways}
+	if !v.o.Passwords.Off {
+		l.other, l.otherWord = v.url("forgot"), "forgot"
 	}
+	return l
 }
 
 // siteName is what mails call the site.

@@ -56,7 +56,8 @@ type Notice struct {
 	// without Describe, and for what an operator has done.
 	Device string
 
-	// Message is the mail. It has no code, and no token but for "address-changed-undo".
+	// Message is the mail. It has no token but for "address-changed-undo", which also has a code
+	// if [Passwords].Off is set.
 	Message *pintle.Message
 }
 
@@ -168,7 +169,7 @@ func (v *visit) notify(kind string, u *pintle.User, value, page string) {
 	if event := noticed[kind]; event != "" {
 		v.note(event, u.ID)
 	}
-	v.inform(u, letter{kind: kind, value: value, link: v.url(page), device: v.device()})
+	v.inform(u, letter{kind: kind, value: value, link: v.url(v.adviceAt(page)), device: v.device()})
 }
 
 // inform sends a notice to the proven address of a user, within the budget of its kind.

@@ -233,7 +233,9 @@ type NewUser struct {
 }
 
 // Create stores a user, who has no password: the user chooses one by a mail of the page for
-// forgotten passwords once the address is proven, or signs up with the address.
+// forgotten passwords once the address is proven, or signs up with the address. With
+// [Passwords].Off the user signs in with a provider whose sign-in may join a user with the
+// address.
 //
 // The error matches [pintle.ErrConflict] if another user has the address.
 func (o *Operators) Create(ctx context.Context, n NewUser) (made *pintle.User, err error) {
@@ -335,8 +337,11 @@ func (o *Operators) ProveAddress(ctx context.Context, userID string) error {
 
 // SendReset mails the user a link to choose a password, as the page for forgotten passwords
 // does, and returns the link: it is a secret, which an operator should not see. The address has
-// to be proven. It needs [pintle.Config.URL].
+// to be proven. It needs [pintle.Config.URL]. It returns an error with [Passwords].Off.
 func (o *Operators) SendReset(ctx context.Context, userID string) (link string, err error) {
+	if err := o.withPasswords("SendReset"); err != nil {
+		return "", err
+	}
 	u, err := o.of(ctx, "SendReset", userID)
 	if err != nil {
 		return "", err
@@ -381,8 +386,12 @@ func (o *Operators) mailing(ctx context.Context, method string) (*visit, error) 
 // It is for operators who can hand the password over safely, for example in person, and who
 // have made sure that the owner of the account asks for it. [Operators.SendReset] is better
 // wherever the user reads mail: there the operator learns no password. A user without an
-// address could not sign in with a password, which is an error.
+// address could not sign in with a password, which is an error. So is the call with
+// [Passwords].Off.
 func (o *Operators) SetTemporaryPassword(ctx context.Context, userID string) (password string, err error) {
+	if err := o.withPasswords("SetTemporaryPassword"); err != nil {
+		return "", err
+	}
 	u, err := o.of(ctx, "SetTemporaryPassword", userID)
 	if err != nil {
 		return "", err
@@ -401,8 +410,11 @@ func (o *Operators) SetTemporaryPassword(ctx context.Context, userID string) (pa
 }
 
 // RequirePasswordChange has a user with a password choose another one at the next sign-in. All
-// sessions of the user end.
+// sessions of the user end. It returns an error with [Passwords].Off.
 func (o *Operators) RequirePasswordChange(ctx context.Context, userID string) error {
+	if err := o.withPasswords("RequirePasswordChange"); err != nil {
+		return err
+	}
 	u, err := o.of(ctx, "RequirePasswordChange", userID)
 	if err != nil {
 		return err
@@ -505,7 +517,7 @@ func (o *Operators) ResetSecondFactor(ctx context.Context, userID string) error 
 // ResetSecondFactor is, and the user receives the same mail. Apps and recovery codes stay.
 //
 // A user who signs in with passkeys only cannot sign in afterwards: [Operators.SendReset] lets
-// one with a proven address choose a password. It does nothing in a store without passkeys.
+// one with a proven address choose a password, unless [Passwords].Off is set. It does nothing in a store without passkeys.
 func (o *Operators) RemovePasskeys(ctx context.Context, userID string) error {
 	u, err := o.of(ctx, "RemovePasskeys", userID)
 	if err != nil {

@@ -199,9 +199,17 @@ func (a *Accounts) importHash(ctx context.Context, u *pintle.User) (string, erro
 	return hash, nil
 }
 
-// storedPassword returns the row of a user's password and its hash. The hash may be one of
-// the application's former table, and then has no row.
+// storedPassword returns the row of a user's password, and the hash with which the user can
+// sign in. The hash may be one of the application's former table, and then has no row.
 func (a *Accounts) storedPassword(ctx context.Context, u *pintle.User) (row *accountstore.Factor, hash string, err error) {
+	if a.o.Passwords.Off {
+		return nil, "", nil
+	}
+	return a.keptPassword(ctx, u)
+}
+
+// keptPassword is storedPassword also if passwords are off.
+func (a *Accounts) keptPassword(ctx context.Context, u *pintle.User) (row *accountstore.Factor, hash string, err error) {
 	if u == nil {
 		// As many queries, with as many results, as for a user.
 		other := a.present.Load()

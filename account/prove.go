@@ -47,7 +47,7 @@ func (a *Accounts) needsProof(ctx context.Context, p *pintle.PendingSignIn) (boo
 	if err != nil {
 		return false, err
 	}
-	if mustDo(state, mustPassword) {
+	if mustDo(state, mustPassword) && !a.o.Passwords.Off {
 		return true, nil
 	}
 	if p.Authentication.Provider != providerID || a.o.SignUp.Verify == VerifyNone {

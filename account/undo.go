@@ -11,6 +11,7 @@ import (
 
 	"github.com/pintleauth/pintle"
 	"github.com/pintleauth/pintle/accountstore"
+	"github.com/pintleauth/pintle/internal/page"
 )
 
 // A thief of a session and of a proof can move the address. The link in the mail to the old
@@ -28,6 +29,7 @@ const addedBefore = 24 * time.Hour
 // An undoLink is a link that undoes a change, before it is mailed.
 type undoLink struct {
 	token string
+	code  string // if passwords are off
 	flow  *flow
 }
 
@@ -53,8 +55,12 @@ func (v *visit) prepareUndo(u *pintle.User, to string) (*undoLink, error) {
 	if err != nil {
 		return nil, err
 	}
+	code, err := v.undoCode(f)
+	if err != nil {
+		return nil, err
+	}
 	err = v.changeUndoable(u.ID, life, func(ids []string) []string { return append(ids, idText(f)) })
-	return &undoLink{token, f}, err
+	return &undoLink{token, code, f}, err
 }
 
 // dropUndo removes the link of a change that was not made. It was not mailed.
@@ -170,10 +176,18 @@ func (v *visit) showUndo() (*view, error) {
 		return nil, err
 	}
 	p := v.newPage("address-undo", f.payload.From)
-	v.proves(proof, &p, v.formTo("address-undo", "address-undo", v.newPasswordInput("password")))
-	return &view{page: p, data: map[string]any{
-		"email": f.payload.From, "second_factor": len(proof.ways) > 0, "methods": proof.methods(), "min": v.minimum,
-	}}, nil
+	var inputs []page.Input
+	data := map[string]any{"email": f.payload.From, "second_factor": len(proof.ways) > 0, "methods": proof.methods()}
+	if !v.o.Passwords.Off {
+		inputs = append(inputs, v.newPasswordInput("password"))
+		data["min"] = v.minimum
+	} else {
+		in := v.codeInput()
+		in.Name, in.Hint = mailedCode, "" // which says when other codes expire
+		inputs = append(inputs, in)
+	}
+	v.proves(proof, &p, v.formTo("address-undo", "address-undo", inputs...))
+	return &view{page: p, data: data}, nil
 }
 
 // undoOptions are those of the ceremony of a passkey.
@@ -224,7 +238,7 @@ func (v *visit) undoAddress() (next string, err error) {
 	}
 	owner := copyOf(u)
 	owner.Email = f.payload.From
-	hash, err := v.choose("password", v.form["password"], owner)
+	hash, err := v.typedForUndo(f, owner)
 	if err != nil {
 		return "", err
 	}
@@ -254,7 +268,7 @@ func (v *visit) undoAddress() (next string, err error) {
 		if err := v.useFlow(v.ctx, undoKind, f); err != nil {
 			return err
 		}
-		if err := v.newSecret(u, row, hash); err != nil {
+		if err := v.secretAfterUndo(u, row, hash); err != nil {
 			return err
 		}
 		return v.changeUndoable(u.ID, 0, func(ids []string) []string { return upTo(ids, idText(f), 0) })
@@ -266,15 +280,18 @@ func (v *visit) undoAddress() (next string, err error) {
 	v.clearCookie(undoKind)
 	v.note("address_change_undone", u.ID)
 	at, device := time.Now().UTC(), v.device()
-	v.sendNotice(back, letter{kind: "address-undone", to: back.Email, value: back.Email, at: at, device: device, link: v.url("forgot")}, true)
+	v.sendNotice(back, letter{kind: "address-undone", to: back.Email, value: back.Email, at: at, device: device, link: v.url(v.adviceAt("forgot"))}, true)
 	if u.Email != back.Email && isProved(u) {
-		v.sendNotice(u, letter{kind: "address-undone", to: u.Email, value: back.Email, at: at, device: device, link: v.url("forgot")}, true)
+		v.sendNotice(u, letter{kind: "address-undone", to: u.Email, value: back.Email, at: at, device: device, link: v.url(v.adviceAt("forgot"))}, true)
 	}
 	v.tell("UpdateUser", v.events.UpdateUser, back)
 	if err != nil {
 		return "", err
 	}
 	v.untilNextSecond(v.ctx)
+	if v.o.Passwords.Off {
+		return v.site.signIn("notice", "sign_in_again"), nil
+	}
 	return v.site.signIn("notice", "address_undone"), nil
 }
 
