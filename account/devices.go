@@ -113,10 +113,10 @@ func (v *visit) deviceRow(d *pintle.Device) page.Row {
 		row.Badges = []string{v.word("this_browser")}
 	}
 	if !d.Created.IsZero() {
-		row.Lines = append(row.Lines, v.when("signed_in_since", d.Created))
+		row.Lines = append(row.Lines, v.moment("signed_in_since", d.Created))
 	}
 	if !d.LastUsed.IsZero() && !d.Current {
-		row.Lines = append(row.Lines, v.when("last_used", d.LastUsed))
+		row.Lines = append(row.Lines, v.when("last_used", d.LastUsed)) // the time of day would be that of an extension
 	}
 	if d.Handle != "" && !d.Current {
 		row.Forms = []page.Form{{

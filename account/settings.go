@@ -127,6 +127,11 @@ func (v *visit) when(word string, at time.Time) page.Line {
 	return page.Texts(v.texts).When(v.word(word), at)
 }
 
+// moment is a line with the day and the time of day. Sessions of one day may be told apart by nothing else.
+func (v *visit) moment(word string, at time.Time) page.Line {
+	return page.Texts(v.texts).Moment(v.word(word), at)
+}
+
 // newPageAt is newPage with a day in its text.
 func (v *visit) newPageAt(name string, at time.Time) page.FormPage {
 	day := page.Texts(v.texts).Day(at)

@@ -98,9 +98,9 @@ func TestButtonsThatRemoveLookAsGraveAsTheyAre(t *testing.T) {
 	for path, buttons := range map[string][]string{
 		"/delete":   {`class="primary grave" type="submit">Delete the account<`},
 		"/password": {`class="primary" type="submit">`, `class="secondary grave" type="submit">Remove the password<`},
-		"/factors":  {`class="secondary grave" type="submit" aria-describedby="row-1">Remove<`},
+		"/factors":  {`class="secondary grave" type="submit" aria-describedby="row-1 row-1-lines">Remove<`},
 		"/passkeys": {`class="secondary grave" type="submit" aria-describedby="row-1">Remove<`},
-		"/accounts": {`class="secondary grave" type="submit" aria-describedby="row-1">Unlink<`},
+		"/accounts": {`class="secondary grave" type="submit" aria-describedby="row-1 row-1-lines">Unlink<`},
 		"/devices": {
 			`class="secondary" type="submit" aria-describedby="row-`, `class="secondary" type="submit">Sign out all others<`,
 			`class="secondary" type="submit">Sign out everywhere<`,
@@ -504,4 +504,25 @@ var spoken = map[string]string{
 	"": "You have a password", "/password": "Change your password", "/factors": "if your password is stolen", "/devices": "change your password",
 	"/activity": "choose a new password", "/profile": "", "/address": "", "/passkeys": "", "/accounts": "", "/totp": "", "/recovery-codes": "", "/data": "",
 	"/export": "", "/delete": "",
+}
+
+// AC-160: sessions of one day in browsers of one kind are told apart by the time, and so are their buttons.
+func TestDevicesOfOneDayAreToldApart(t *testing.T) {
+	s := newSite(t, false)
+	u := s.seed(ada, goodPassword, true)
+	day := time.Now().UTC()
+	for _, ago := range []time.Duration{3 * time.Hour, time.Hour} {
+		s.browser().startSessionAt(u, day.Add(-ago), "pwd")
+	}
+	b := s.fresh(u).get("/auth/account/devices").want(http.StatusOK)
+	for _, ago := range []time.Duration{3 * time.Hour, time.Hour} {
+		b.says(day.Add(-ago).Format("2 January 2006, 15:04 UTC"))
+	}
+	described := regexp.MustCompile(`aria-describedby="(row-\d+) (row-\d+-lines)">Sign out<`).FindAllStringSubmatch(b.page, -1)
+	if len(described) != 2 {
+		t.Fatalf("%d buttons are described by their rows: %s", len(described), b.text())
+	}
+	for _, ids := range described {
+		b.says(`id="` + ids[1] + `"`).says(`id="` + ids[2] + `"`)
+	}
 }

@@ -200,7 +200,7 @@ type formView struct {
 	CSRFToken string
 	Views     []inputView
 
-	// About is the id of what a form of a row is about, since several rows have its button.
+	// About are the ids of what a form of a row is about, since several rows have its button.
 	About string
 
 	// Open shows a form that is folded otherwise, because its input was rejected.

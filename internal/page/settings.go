@@ -192,6 +192,9 @@ func (b *formBuilder) row(r Row, id string, d *drawn) rowView {
 	for _, f := range r.Forms {
 		form := b.form(f)
 		form.About = id
+		if len(r.Lines) > 0 { // several rows may have one title
+			form.About += " " + id + "-lines"
+		}
 		v.Forms = append(v.Forms, form)
 	}
 	return v

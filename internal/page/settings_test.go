@@ -61,7 +61,8 @@ var settingsPage = page.FormPage{
 func TestARowNamesWhatItsButtonsAreAbout(t *testing.T) {
 	body := string(newPages(t, page.Theme{}, page.Texts{}).Form(settingsPage).Body)
 	for _, want := range []string{
-		`<p class="row-title" id="row-1"><bdi>Laptop</bdi>`, `aria-describedby="row-1">Rename</summary>`, `aria-describedby="row-1">Remove</button>`,
+		`<p class="row-title" id="row-1"><bdi>Laptop</bdi>`, `<p class="row-lines" id="row-1-lines">`,
+		`aria-describedby="row-1 row-1-lines">Rename</summary>`, `aria-describedby="row-1 row-1-lines">Remove</button>`,
 		`<time datetime="2026-11-03T00:00:00Z">3 November 2026</time>`, `<section class="panel" aria-labelledby="group-2">`, `<h2 id="group-2">More</h2>`,
 		`href="/auth/account/passkeys" aria-current="page"`, `src="https://pictures.example/1" alt="" referrerpolicy="no-referrer"`,
 	} {
