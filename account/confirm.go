@@ -45,6 +45,9 @@ type confirmation struct {
 
 	passkey string // the id of the provider of the user's passkeys
 
+	// codes reports that codes of the user prove a second factor: those of an app, or recovery codes.
+	codes bool
+
 	// mayEnrol reports that the user has no second factor, and can add one.
 	mayEnrol bool
 }
@@ -139,6 +142,7 @@ func (v *visit) waysFor(u *pintle.User, c *confirmation) ([]string, error) {
 	if keys.passkey != "" {
 		c.able, c.passkey, passkey = PhishingResistant, keys.passkey, []string{byPasskey}
 	}
+	c.codes = len(codes) > 0
 	c.mayEnrol = len(codes)+len(passkey) == 0 && !v.o.SecondFactor.Off
 	switch {
 	case v.unconfirmed:
@@ -225,11 +229,26 @@ func (v *visit) showConfirm() (*view, error) {
 				p.Links = append(p.Links, page.Link{URL: withQuery(v.site.path("confirm"), pairs...), Text: v.wayText(way, "use_provider")})
 			}
 		}
+		p.Hint = v.lostHint(c)
 		if c.need == TwoFactors && c.mayEnrol { // the provider may report one factor alone
 			p.Links = append(p.Links, v.link("totp", "add_totp", "callbackUrl", v.wayBack()))
 		}
 	}
 	return &view{page: p, data: data}, nil
+}
+
+// lostHint says what a user does who cannot prove a second factor that the page asks for. Nothing that reads
+// the mailbox helps: a thief of the mailbox would have the password as well.
+func (v *visit) lostHint(c *confirmation) string {
+	switch {
+	case c.need == OneFactor && !v.unconfirmed:
+		return ""
+	case c.codes && c.need != PhishingResistant:
+		return v.word("lost_factor")
+	case c.passkey != "":
+		return v.word("lost_passkey")
+	}
+	return ""
 }
 
 // confirmQuery is the demand of the request, for the next one.

@@ -33,19 +33,17 @@ func (v *visit) showFactors() (*view, error) {
 		apps.Rows = append(apps.Rows, v.factorRow(row))
 	}
 	if len(apps.Rows) == 0 {
-		apps.Text = page.Plain(v.word("factor_none"))
+		apps.Text = page.Plain(v.noApp(codes))
 	}
 	if len(set.totp) < maxTOTP && !v.o.SecondFactor.Off {
 		apps.Links = []page.Link{{URL: v.onWith("totp"), Text: v.pageText("factors").Button}}
 	}
 	p.Groups = []page.Group{apps}
 	if codes {
-		p.Groups = append(p.Groups, page.Group{
-			Heading: v.word("recovery_codes"),
-			Text:    []page.Line{page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery))},
-			Links:   []page.Link{v.link("recovery-codes", "new_codes", "callbackUrl", v.callbackURL())},
-		})
-		v.sayFewCodes(&p, len(set.recovery))
+		p.Groups = append(p.Groups, v.codesGroup(set))
+		if !set.lacksFirst() {
+			v.sayFewCodes(&p, len(set.recovery))
+		}
 	}
 	if len(set.browsers) > 0 {
 		p.Groups = append(p.Groups, v.browserGroup(set))
@@ -54,6 +52,15 @@ func (v *visit) showFactors() (*view, error) {
 		"factors": describeFactors(set.totp), "recoveryLeft": len(set.recovery), "rememberedDevices": v.describeBrowsers(set),
 	}
 	return &view{page: p, data: data}, nil
+}
+
+// noApp is what there is to say about the second factor of a user without an app. One who can have
+// recovery codes all the same has a passkey.
+func (v *visit) noApp(codes bool) string {
+	if codes {
+		return v.word("factor_passkey")
+	}
+	return v.word("factor_none")
 }
 
 func describeFactors(rows []*accountstore.Factor) []map[string]any {
@@ -166,14 +173,10 @@ func (v *visit) removeFactor(u *pintle.User, row *accountstore.Factor) (next str
 			if errors.Is(err, pintle.ErrNotFound) {
 				return false, problemOf("not_found")
 			}
-			removed = err == nil
-			if removed && last && !must { // no sign-in requires a passkey of the user, so the codes are useless
-				_, err = v.rows.DeleteFactors(v.ctx, u.ID, []string{factorRecovery}, nil)
-			}
 			if err != nil {
-				return removed, unavailable(err)
+				return false, unavailable(err)
 			}
-			return true, nil
+			return true, v.dropLeftCodes(u.ID)
 		})
 	})
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/pintleauth/pintle/internal/page"
 )
 
-// A passkey that the rules of the application ask for is a second factor that can be lost, so its
-// user saves recovery codes as the user of an app does. The store does not know which passkeys are
-// asked for: the rules may depend on a role. So the codes are not made with the passkey, but at the
-// next sign-in that proves it, which goes on once they are saved, or on a page of a session.
+// A passkey confirms changes to the account, also where no sign-in asks for it: the password alone may be
+// that of a thief. It can be lost, so its user can have recovery codes, as the user of an app has. Pages of
+// a session offer them.
 //
-// A passkey that is only a way to sign in has no codes: no sign-in asks for it.
+// A user whom the rules of the application ask for the passkey has to save them. The store does not know
+// which passkeys are asked for: the rules may depend on a role. So the codes are not made with the passkey,
+// but at the next sign-in that proves it, which goes on once they are saved.
 
 // provesKey reports whether a sign-in has proven a passkey that counts as a second factor. Codes are
 // shown to no other sign-in: one with a password alone may be that of a thief.
@@ -86,9 +87,7 @@ func (v *visit) showFirstCodes(route string) *view {
 	return &view{page: p, data: map[string]any{"recoveryLeft": 0}}
 }
 
-// usesCodes reports whether a user can have recovery codes: for an app, or for a passkey that the
-// rules of the application ask for. Codes for a passkey that are there already can be made anew also
-// if the rules no longer ask for it: they confirm a session.
+// usesCodes reports whether a user can have recovery codes: for an app, or for a passkey.
 func (v *visit) usesCodes(u *pintle.User, set *factors) (bool, error) {
 	switch {
 	case set.asked():
@@ -97,13 +96,25 @@ func (v *visit) usesCodes(u *pintle.User, set *factors) (bool, error) {
 		return false, nil
 	}
 	keys, err := v.keyring(v.ctx, u.ID)
-	if err != nil || keys.passkey == "" {
+	if err != nil {
 		return false, err
 	}
-	if len(set.recovery) > 0 {
-		return true, nil
+	return keys.passkey != "", nil
+}
+
+// lacksFirst reports whether a user of a passkey has made no recovery codes, or has used them all.
+func (f *factors) lacksFirst() bool { return !f.asked() && len(f.recovery) == 0 }
+
+// codesGroup has the recovery codes of a user who can have some: what they are for, or how many are left.
+func (v *visit) codesGroup(set *factors) page.Group {
+	text, link := page.Fill(v.pageText("recovery-codes-new").Text[0], count(set.recovery)), v.word("new_codes")
+	if set.lacksFirst() {
+		first := v.pageText("recovery-codes-first")
+		text, link = page.Line{Before: first.Text[0]}, first.Heading
 	}
-	return v.requiresFactor(u)
+	return page.Group{
+		Heading: v.word("recovery_codes"), Text: []page.Line{text}, Links: []page.Link{{URL: v.onWith("recovery-codes"), Text: link}},
+	}
 }
 
 // acceptsCodes reports whether a recovery code of a user proves something: the user has lost an app

@@ -19,7 +19,7 @@ const recoveryPage = "/auth/account/recovery-codes"
 // savesCodes goes through the pages of recovery codes at a route, and returns the codes.
 func (b *browser) savesCodes(path string) []string {
 	b.t.Helper()
-	b.isAt(path).want(http.StatusOK).says("If you lose it, a recovery code lets you in.")
+	b.isAt(path).want(http.StatusOK).says("If you lose your passkey, a recovery code takes its place.")
 	b.post(path, "new", "1").isAt(path)
 	codes := b.codes()
 	if len(codes) != 10 {
@@ -138,23 +138,106 @@ func TestASignInWithoutThePasskeySeesNoRecoveryCodes(t *testing.T) {
 	vouched.browser().get("/auth/signin").post("/auth/signin/acme").isAt("/").isSignedInAs(ada) // proves no passkey
 }
 
-// AC-100: no sign-in asks for a passkey that is only a way to sign in, so no codes are made for it.
-func TestAPasskeyThatIsNotRequiredHasNoRecoveryCodes(t *testing.T) {
+// AC-100, AC-112, AC-147: no sign-in asks for a passkey that is only a way to sign in, and a change of the account does.
+// Its user is offered recovery codes, with which the change goes on from a device without the passkey.
+func TestAUserWhoHasLostThePasskeyGoesOnWithARecoveryCode(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens, withPasskeys(&echo{verifies: true}))
+		u := s.seed(ada, goodPassword, true)
+		b := s.browser().signIn(ada, goodPassword).addPasskey("first").isAt("/")
+		for _, path := range []string{"/auth/account", "/auth/account/factors", "/auth/account/passkeys"} {
+			b.get(path).says(recoveryPage).says("Save recovery codes")
+			if strings.Contains(b.page, "You have no second factor") {
+				t.Errorf("%s says that the passkey is no second factor", path)
+			}
+		}
+		b.get("/auth/account").says("Your passkey confirms changes to your account.")
+		b.get(recoveryPage).isAt("/auth/account/confirm").confirmByPasskey(s.passkeyIDs(u)[0])
+		codes := b.savesCodes(recoveryPage)
+		b.isAt("/auth/account/factors").says("You have <bdi>10</bdi> codes left").isSignedInAs(ada)
+		if b.get("/auth/account/passkeys"); strings.Contains(b.page, recoveryPage) {
+			t.Error("the page offers codes to a user who has ten")
+		}
+
+		away := s.browser().signIn(ada, goodPassword).isAt("/").isSignedInAs(ada)
+		away.get("/auth/account/password").isAt("/auth/account/confirm").says("Use a passkey").says("method=recovery").says("ask the operator of the site")
+		away.confirmBy("method", "recovery", "code", codes[3]).isAt("/auth/account/password")
+		id := s.passkeyIDs(u)[0]
+		away.get("/auth/account/passkeys").post("/auth/account/passkey", "id", id, "action", "remove").want(http.StatusOK).says("The passkey is removed.")
+		if n := s.recoveryRows(u); n != 0 || s.passkeys(u) != 0 {
+			t.Errorf("%d codes and %d passkeys are left", n, s.passkeys(u))
+		}
+		away.get("/auth/account").says("You have no second factor")
+		s.browser().signIn(ada, goodPassword).get("/auth/account/password").isAt("/auth/account/password")
+	})
+}
+
+// AT-170, AC-147: without the passkey and without codes the page to confirm says who can help. Neither the password nor
+// the mailbox is enough, and the codes are not shown.
+func TestAUserWithoutThePasskeyAndWithoutCodesLearnsWhoHelps(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s := newSite(t, tokens, withPasskeys(&echo{verifies: true}))
 		u := s.seed(ada, goodPassword, true)
 		id := s.passkey(u)
-		b := s.browser().get("/auth/signin")
-		data, _ := b.answer(id, "/auth/webauthn-options/passkey?action=authenticate")
-		b.post("/auth/callback/passkey", "action", "authenticate", "data", data).isAt("/").isSignedInAs(ada)
-		b.get(recoveryPage).want(http.StatusNotFound)
-		b.post(recoveryPage, "new", "1").want(http.StatusNotFound)
-		for _, path := range []string{"/auth/account", "/auth/account/factors"} {
-			if b.get(path); strings.Contains(b.page, recoveryPage) {
-				t.Errorf("%s offers recovery codes", path)
+		b := s.browser().signIn(ada, goodPassword).isAt("/").isSignedInAs(ada)
+		for _, path := range []string{"password", "address", "totp", "delete", "recovery-codes"} {
+			b.get("/auth/account/" + path).isAt("/auth/account/confirm").says("Use a passkey").says("use a device that still has one").says("ask the operator of the site")
+			for _, no := range []string{"method=recovery", "method=mail"} {
+				if strings.Contains(b.page, no) {
+					t.Errorf("%s: the page offers %s", path, no)
+				}
 			}
 		}
+		b.post(recoveryPage, "new", "1").want(http.StatusForbidden)
+		b.post("/auth/account/passkey", "id", id, "action", "remove").want(http.StatusForbidden)
+		b.post("/auth/account/confirm", "method", "recovery", "code", "0000-0000-0000-0000").want(http.StatusUnprocessableEntity)
+
+		s.done(s.accounts.Operators().RemovePasskeys(t.Context(), u.ID))
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) // sessions are told apart by their second
+		again := s.browser().signIn(ada, goodPassword).get("/auth/account/password").isAt("/auth/account/password")
+		again.get("/auth/account/passkeys").addPasskey("next")
+		if s.passkeys(u) != 1 {
+			t.Errorf("the user has %d passkeys", s.passkeys(u))
+		}
 	})
+}
+
+// AC-147: a page that asks for one factor asks for nothing that can be lost.
+func TestAPageThatAsksForOneFactorHasNoWordOfALostOne(t *testing.T) {
+	s := newSite(t, false, withPasskeys(&echo{}))
+	s.demand("/one", account.Demand{MaxAge: tenMinutes})
+	u := s.seed(ada, goodPassword, true)
+	s.passkey(u)
+	b := s.browser().startSession(u, time.Hour, "pwd").get("/one").isAt("/auth/account/confirm").says("Use a passkey")
+	if strings.Contains(b.page, "lost") {
+		t.Errorf("the page speaks of a loss: %s", b.text())
+	}
+}
+
+// AC-113: a required passkey without codes is a dead end at the sign-in, too, and the page says who helps.
+func TestTheSecondFactorPageSaysWhoHelpsWithoutThePasskey(t *testing.T) {
+	s, u, id := withKey(t, false, &echo{})
+	s.half().get(secondFactor).says("use a device that still has one")
+	codes := s.half().byPasskey(id).savesCodes(enrol)
+	b := s.half().get(secondFactor)
+	if strings.Contains(b.page, "lost") {
+		t.Errorf("the page speaks of a loss beside recovery codes: %s", b.text())
+	}
+	b.get(secondFactor + "?method=recovery").says("If you have lost your device and your codes")
+	if len(codes) != s.recoveryRows(u) {
+		t.Errorf("the store has %d codes", s.recoveryRows(u))
+	}
+}
+
+// passkeyIDs are the ids of the passkeys of a user.
+func (s *site) passkeyIDs(u *pintle.User) (ids []string) {
+	s.t.Helper()
+	keys, err := s.store.UserPasskeys(s.t.Context(), u.ID)
+	s.done(err)
+	for _, key := range keys {
+		ids = append(ids, key.CredentialID)
+	}
+	return ids
 }
 
 // AC-113: a user who adds the first passkey during a session comes to the codes from there.
@@ -165,7 +248,7 @@ func TestTheFirstPasskeyOfASessionLeadsToTheRecoveryCodes(t *testing.T) {
 		b := s.fresh(u).get("/auth/account/passkeys")
 		b.says("recovery-codes?notice=passkey_added")
 		b.addPasskey("first")
-		b.get("/auth/account").says("You have few recovery codes left")
+		b.get("/auth/account").says("Save recovery codes")
 		b.get(recoveryPage).savesCodes(recoveryPage)
 		b.isAt("/auth/account/factors").says("You have <bdi>10</bdi> codes left").isSignedInAs(ada)
 		if n := s.recoveryRows(u); n != 10 {
@@ -250,6 +333,11 @@ func TestRecoveryCodesGoWithTheLastFactor(t *testing.T) {
 		}
 		s.fresh(u).post("/auth/account/passkey", "id", id, "action", "remove").want(http.StatusForbidden)
 		needs = false
+		s.done(s.rows.AddFactor(t.Context(), app))
+		s.fresh(u).post("/auth/account/factor", "id", "app", "action", "remove").want(http.StatusOK)
+		if n := s.recoveryRows(u); n != 10 {
+			t.Fatalf("%d codes are left beside the passkey that is not required", n)
+		}
 		s.fresh(u).post("/auth/account/passkey", "id", id, "action", "remove").want(http.StatusOK).isSignedInAs(ada)
 		if n := s.recoveryRows(u); n != 0 {
 			t.Errorf("%d codes are left without a factor", n)

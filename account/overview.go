@@ -19,7 +19,7 @@ type standing struct {
 	imported bool                 // the password is in the table of the application
 	factors  []*accountstore.Factor
 	recovery int  // codes that are left
-	codes    bool // the user has recovery codes, or needs some
+	codes    bool // the user can have recovery codes
 	browsers []map[string]any
 
 	strongest Level // what a change of the account demands
@@ -121,7 +121,11 @@ func (v *visit) attention(s *standing) (rows []page.Row, err error) {
 	} else if pending {
 		add(v.word("address_pending"), "", v.cancelAddressForm())
 	}
-	if s.codes && s.recovery < fewCodes {
+	switch {
+	case !s.codes:
+	case len(s.factors) == 0 && s.recovery == 0:
+		add(v.pageText("recovery-codes-first").Heading, "recovery-codes")
+	case s.recovery < fewCodes:
 		add(v.texts.Account.Notices["few_codes"], "recovery-codes")
 	}
 	if len(s.factors) == 0 && s.strongest < TwoFactors {
@@ -188,7 +192,7 @@ func (v *visit) factorLines(s *standing) (lines []page.Line) {
 		lines = append(lines, v.when("factor_since", f.Created))
 	}
 	if len(lines) == 0 && !v.o.SecondFactor.Off {
-		lines = page.Plain(v.word("factor_none"))
+		lines = page.Plain(v.noApp(s.codes))
 	}
 	return lines
 }

@@ -43,6 +43,11 @@ func (v *visit) showPasskeys() (*view, error) {
 		g.Text = page.Plain(v.word("none"))
 	}
 	p.Groups = []page.Group{g}
+	if len(list) > 0 {
+		if err := v.offerCodes(&p); err != nil {
+			return nil, err
+		}
+	}
 	if len(list) < maxPasskeys {
 		missing, err := v.adding()
 		if err != nil {
@@ -59,6 +64,19 @@ func (v *visit) showPasskeys() (*view, error) {
 		}
 	}
 	return &view{page: p, data: map[string]any{"passkeys": describePasskeys(list)}}, nil
+}
+
+// offerCodes offers recovery codes to a user who has nothing else for the loss of a passkey.
+func (v *visit) offerCodes(p *page.FormPage) error {
+	u, set, err := v.ownFactors()
+	if err != nil || set.asked() || len(set.recovery) >= fewCodes {
+		return err
+	}
+	codes, err := v.usesCodes(u, set)
+	if codes && (u.Email == "" || isProved(u)) { // see mayHaveCodes
+		p.Groups = append(p.Groups, v.codesGroup(set))
+	}
+	return err
 }
 
 // addPasskeyForm is the form of the ceremony. The root serves it, as at a sign-in. After the first

@@ -104,9 +104,14 @@ func (v *visit) showSecondFactor() (*view, error) {
 		form.PasskeyOptionsURL = v.site.path("second-factor-options")
 	case byRecovery:
 		form.Inputs = append(form.Inputs, v.recoveryInput())
-		shown.Hint = v.word("lost_factor")
 	default:
 		form.Inputs = append(form.Inputs, v.totpInput())
+	}
+	if s.way == byRecovery || !slices.Contains(s.ways, byRecovery) {
+		shown.Hint = v.word("lost_factor")
+		if !slices.Contains(s.ways, byTOTP) && s.way != byRecovery {
+			shown.Hint = v.word("lost_passkey")
+		}
 	}
 	if s.way != byMail {
 		if s.mayRemember {

@@ -161,7 +161,7 @@ func englishAccount() pages.AccountTexts {
 				Button: "Continue",
 			},
 			"recovery-codes-first": {
-				Heading: "Save recovery codes", Text: []string{"You need your passkey to sign in. If you lose it, a recovery code lets you in."},
+				Heading: "Save recovery codes", Text: []string{"If you lose your passkey, a recovery code takes its place."},
 				Button: "Show the codes",
 			},
 			"recovery-codes-new": {
@@ -263,6 +263,7 @@ func englishAccount() pages.AccountTexts {
 			"use_provider":      "Use %s",
 			"continue_with":     "Continue with %s",
 			"lost_factor":       "If you have lost your device and your codes, ask the operator of the site.",
+			"lost_passkey":      "If you have lost your passkey, use a device that still has one. If there is none, ask the operator of the site, who can remove the passkey.",
 			"remove":            "Remove",
 			"rename":            "Save the name",
 			"added":             "added %s",
@@ -317,6 +318,7 @@ func englishAccount() pages.AccountTexts {
 			"factors_no_password": "A code of an app on your phone protects your account further when you sign in.",
 			"factor_since":        "You have an authenticator app since %s.",
 			"factor_none":         "You have no second factor.",
+			"factor_passkey":      "You have no authenticator app. Your passkey confirms changes to your account.",
 			"add_totp":            "Add an authenticator app",
 			"confirmed":           "You have confirmed that it is you.",
 			"needs_second_factor": "This needs a second factor, and you have none yet. Add one first.",

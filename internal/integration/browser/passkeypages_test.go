@@ -43,7 +43,7 @@ func TestAUserOfARequiredPasskeySignsInWithARecoveryCode(t *testing.T) {
 	v.provesAddress(s, marysAddress)
 	v.pressesPasskey()
 	v.comesTo("/auth/account/enrol")
-	v.comes("/auth/account/enrol", "Save recovery codes", "If you lose it, a recovery code lets you in.")
+	v.comes("/auth/account/enrol", "Save recovery codes", "If you lose your passkey, a recovery code takes its place.")
 	v.press("Show the codes")
 	v.comes("/auth/account/enrol", "They are shown only now.", "Save as a text file", "Print")
 	codes := v.codesOnPage()
@@ -68,6 +68,43 @@ func TestAUserOfARequiredPasskeySignsInWithARecoveryCode(t *testing.T) {
 	w.fill("Recovery code", codes[6])
 	w.press("Sign in")
 	w.comes("/", "Hello "+marysAddress)
+}
+
+// AC-112, AC-147: a user who signs in with the password, away from the passkey, is asked for it before a change. The
+// recovery codes that the pages have offered take its place, without scripts as well, and the lost passkey goes.
+func TestAUserWhoHasLostThePasskeyRemovesIt(t *testing.T) {
+	s, store := newPasskeySite(t)
+	v := newBrowserUser(t).withPasskeys()
+	mary := v.signsUpWithAPasskey(s, store)
+	v.open(s.url + "/auth/account/password")
+	v.fill("New password", firstPassword)
+	v.press("Set the password")
+	v.open(s.url + "/auth/account/passkeys")
+	v.sees("If you lose your passkey, a recovery code takes its place.")
+	v.press("Save recovery codes")
+	v.press("Show the codes")
+	v.comes("/auth/account/recovery-codes", "They are shown only now.")
+	codes := v.codesOnPage()
+	v.do("tick the box", chromedp.Click(`//input[@name = "saved"]`))
+	v.press("Continue")
+	v.comes("/auth/account/factors", "You have 10 codes left", "Your passkey confirms changes to your account.")
+
+	w := newBrowserUser(t).withoutScripts()
+	w.open(s.url + "/auth/signin?callbackUrl=/auth/account/password")
+	w.do("type the address", chromedp.SendKeys(`form[action$="/callback/credentials"] input[name=email]`, marysAddress))
+	w.fill("Password", firstPassword)
+	w.press("Sign in with password")
+	w.comes("/auth/account/confirm", "Passkeys need JavaScript", "ask the operator of the site")
+	w.press("Use a recovery code")
+	w.fill("Recovery code", codes[2])
+	w.press("Continue")
+	w.isAt("/auth/account/password")
+	w.open(s.url + "/auth/account/passkeys")
+	w.press("Remove")
+	w.sees("The passkey is removed.")
+	if keys, err := store.UserPasskeys(t.Context(), mary.ID); err != nil || len(keys) != 0 {
+		t.Errorf("the user has %d passkeys: %v", len(keys), err)
+	}
 }
 
 // AC-72: the page that a mail leads to takes the passkey of a user who has an app.
