@@ -123,8 +123,8 @@ func (v *visit) allowed(email string) error {
 		return nil
 	}
 	if err := v.o.SignUp.Allow(v.ctx, email); err != nil {
-		v.log().InfoContext(v.ctx, "pintle: SignUp.Allow refused an address", slog.Any("error", err))
 		p := refusal(err)
+		v.log().InfoContext(v.ctx, "pintle: SignUp.Allow refused an address", slog.String("detail", p.code), slog.Any("error", err))
 		p.fields = map[string]string{"email": p.code}
 		return p
 	}

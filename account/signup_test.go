@@ -442,7 +442,7 @@ func TestTheApplicationSaysWhyAnAddressMayNotSignUp(t *testing.T) {
 	if b.status != http.StatusForbidden || answer["error"] != "company_only" || fields["email"] != "company_only" {
 		t.Errorf("a script gets %d %v", b.status, answer)
 	}
-	if !strings.Contains(s.log(), "SignUp.Allow refused an address") {
+	if !strings.Contains(s.log(), "SignUp.Allow refused an address\" detail=company_only") {
 		t.Error("the log has no record")
 	}
 	b.post("/auth/account/sign-up", "email", "ada@example.com").isAt("/auth/account/sign-up-sent")
