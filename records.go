@@ -111,7 +111,9 @@ func checkNil(cfg *Config) *Error {
 		option string
 		value  any
 	}{
-		{"Config.Store", cfg.Store}, {"Config.SharedState", cfg.SharedState}, {"Config.Session.Revocation", cfg.Session.Revocation},
+		{"Config.Store", cfg.Store},
+		{"Config.SharedState", cfg.SharedState},
+		{"Config.Session.Revocation", cfg.Session.Revocation},
 		{"Config.Accounts", cfg.Accounts},
 	} {
 		if part.value != nil && isNil(part.value) {

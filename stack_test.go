@@ -18,7 +18,7 @@ import (
 //go:noinline
 func stackHere() uintptr {
 	var here byte
-	return uintptr(unsafe.Pointer(&here)) //nolint:gosec // only compared with another address
+	return uintptr(unsafe.Pointer(&here))
 }
 
 // A stackStore notes where the stack is when it is asked for a session.

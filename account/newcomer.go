@@ -149,7 +149,7 @@ func (v *visit) askSignUp(n *newcomer) (elsewhere string, err error) {
 		}
 	}
 	denied := func(callback string, err error) error {
-		v.log().InfoContext(v.ctx, "pintle: Callbacks."+callback+" denied a sign-up", slog.Any("error", err))
+		v.log().InfoContext(v.ctx, "pintle: a callback denied a sign-up", slog.String("callback", callback), slog.Any("error", err))
 		return problemOf("refused")
 	}
 	if v.callback.SignIn != nil {
