@@ -38,6 +38,9 @@ func activity(w io.Writer, args []string) error {
 	if err := parse(flags, args); err != nil {
 		return err
 	}
+	if outcomes := []string{"", "ok", "refused", "failed", "begun"}; !slices.Contains(outcomes, q.Outcome) {
+		return usagef("-outcome is %q: want ok, refused, failed or begun", q.Outcome)
+	}
 	if *limit < 0 {
 		return usagef("-limit is negative: 0 lists all")
 	}

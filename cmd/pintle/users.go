@@ -29,7 +29,7 @@ var userCommands = []command{
 	{"verify", "users verify [-database URL] USER", "Records that the user reads mail at the address, which may be unproven here. It removes the other ways to sign in.", simpleOf(findUser, "verify", "the address is proven", true, func(a *acting, id string) error { return a.ops.ProveAddress(a.ctx, id) })},
 	{"ban", "users ban [-database URL] [-until TIME] [-reason TEXT] USER", "Keeps a user from signing in, and ends all sessions.", banUser},
 	{"unban", "users unban [-database URL] USER", "Lets a user sign in again. What the ban has ended stays ended.", simple("unban", "the user is not banned", true, func(a *acting, id string) error { return a.ops.Unban(a.ctx, id) })},
-	{"roles", "users roles [-database URL] USER [ROLE …]", "Gives a user these roles in place of those of before.", changeRoles},
+	{"roles", "users roles [-database URL] [-none] USER [ROLE …]", "Gives a user these roles in place of those of before; -none takes all away.", changeRoles},
 	{"reset-password", "users reset-password [-database URL] [-temporary] [-stdout] USER", "Prints a link with which the user chooses a password, or a temporary password.", resetPassword},
 	{"reset-second-factor", "users reset-second-factor [-database URL] USER", "Removes the authenticator apps and recovery codes of a user, who adds an app at the next sign-in.", simple("reset-second-factor", "the second factor is removed", true, func(a *acting, id string) error { return a.ops.ResetSecondFactor(a.ctx, id) })},
 	{"remove-passkeys", "users remove-passkeys [-database URL] USER", "Removes all passkeys of a user, and ends the sessions.", simple("remove-passkeys", "the passkeys are removed", true, func(a *acting, id string) error { return a.ops.RemovePasskeys(a.ctx, id) })},

@@ -270,10 +270,18 @@ func banUser(w io.Writer, args []string) error {
 }
 
 func changeRoles(w io.Writer, args []string) error {
-	return act("roles", w, args, nil, "a user, and then the roles: all of them, at most 32", 1+32, nil, func(a *acting, args []string) error {
+	var none bool
+	options := func(flags *flag.FlagSet) { flags.BoolVar(&none, "none", false, "take all roles from the user") }
+	return act("roles", w, args, options, "a user, and then the roles: all of them, at most 32", 1+32, nil, func(a *acting, args []string) error {
 		// No role begins with "-": it is an option in the wrong place.
 		if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }) {
 			return usagef("want the user and the roles after the options: %s", shownArguments(args))
+		}
+		switch given := len(args) > 1; {
+		case !given && !none:
+			return usagef("want the roles after the user, or -none before it to take all roles away; pintle users show has those of now")
+		case given && none:
+			return usagef("-none takes all roles away, and these are to be given: %s", shownArguments(args[1:]))
 		}
 		return on(func(a *acting, w io.Writer, userID string, roles []string) error {
 			err := a.ops.SetRoles(a.ctx, userID, roles)
@@ -282,6 +290,9 @@ func changeRoles(w io.Writer, args []string) error {
 			}
 			if err != nil {
 				return err
+			}
+			if len(roles) == 0 {
+				return said(w, "the user has no roles")
 			}
 			return said(w, "the roles are: %s", strings.Join(roles, " "))
 		})(a, w, args)
