@@ -20,7 +20,7 @@ func (m *Mailbox) Send(_ context.Context, sent *pintle.Message) error {
 		From: sent.From, To: []string{sent.To},
 		Header:  mail.Header{"From": {sent.From}, "To": {sent.To}, "Subject": {sent.Subject}},
 		Subject: sent.Subject, Text: sent.Text, HTML: sent.HTML,
-		Time: time.Now(),
+		Code: sent.Code, Time: time.Now(),
 	})
 	return nil
 }

@@ -29,6 +29,10 @@ type Message struct {
 	HTML    string // the text/html part, decoded
 	Raw     []byte
 
+	// Code is the code that the user types, of a mail of package account that came by
+	// [Mailbox.Send]. A mail that came by SMTP has it in Text.
+	Code string
+
 	Time      time.Time // of arrival
 	Encrypted bool      // it came through STARTTLS
 	Username  string    // the authenticated sender, "" without AUTH

@@ -49,7 +49,7 @@ func TestSignInWithReportsWhatIsMissing(t *testing.T) {
 
 func TestSendPutsMailIntoTheMailbox(t *testing.T) {
 	box := authtest.NewMailbox(authtest.MailboxOptions{})
-	sent := &pintle.Message{From: "App <no-reply@example.com>", To: "kim@example.com", Subject: "Sign in", Text: "Open https://app.example/a?b", HTML: "<p>Open"}
+	sent := &pintle.Message{From: "App <no-reply@example.com>", To: "kim@example.com", Subject: "Sign in", Text: "Open https://app.example/a?b", HTML: "<p>Open", Code: "1234 5678"}
 	if err := box.Send(t.Context(), sent); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestSendPutsMailIntoTheMailbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.From != sent.From || m.To[0] != sent.To || m.Subject != sent.Subject || m.Header.Get("Subject") != sent.Subject ||
-		m.Text != sent.Text || m.HTML != sent.HTML || m.Time.IsZero() || len(m.Links()) != 1 || m.Links()[0] != "https://app.example/a?b" {
+		m.Text != sent.Text || m.HTML != sent.HTML || m.Code != sent.Code || m.Time.IsZero() || len(m.Links()) != 1 || m.Links()[0] != "https://app.example/a?b" {
 		t.Errorf("the mail is %+v with the links %q", m, m.Links())
 	}
 }
