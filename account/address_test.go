@@ -294,6 +294,17 @@ func TestAUserWhoIsAboutToLoseAnAddressKeepsTheOneThatIsProvenMeanwhile(t *testi
 	}
 }
 
+// The first mail to prove an address is not called another one.
+func TestTheFirstMailToProveAnAddressIsNotSentAgain(t *testing.T) {
+	s := newSite(t, false)
+	b := s.browser().startSession(s.seed(ada, "", false), 0, "fed").get("/auth/account/prove")
+	if b.post("/auth/account/prove", "again", "1").want(http.StatusOK); strings.Contains(b.page, "We sent the mail again.") {
+		t.Error("the page says that the first mail was sent again")
+	}
+	s.code()
+	b.post("/auth/account/prove", "again", "1").want(http.StatusOK).says("We sent the mail again.")
+}
+
 // AT-8: the application changes the address of a user who is about to prove it.
 func TestAnAddressThatChangesWhileItIsProvenIsNotProven(t *testing.T) {
 	t.Parallel()

@@ -156,7 +156,7 @@ func (v *visit) waysIn(s *standing) (rows []page.Row, err error) {
 		}
 	}
 	for _, section := range sections[2:] { // the first ones are in the row of the user
-		if !v.shows(section.name) {
+		if !v.hasSection(section.name) && (section.name != "factors" || len(s.factors) == 0) {
 			continue
 		}
 		row := page.Row{Title: page.Line{Before: v.word(section.word)}, URL: v.pageURL(section.name), Icon: section.icon}
@@ -191,7 +191,7 @@ func (v *visit) factorLines(s *standing) (lines []page.Line) {
 	for _, f := range s.factors {
 		lines = append(lines, v.when("factor_since", f.Created))
 	}
-	if len(lines) == 0 && !v.o.SecondFactor.Off {
+	if len(lines) == 0 {
 		lines = page.Plain(v.noApp(s.codes))
 	}
 	return lines

@@ -260,17 +260,12 @@ func (v *visit) mailProof(who *proving) (next string, err error) {
 	f, err := v.findFlow(v.ctx, proveKind, v.boxes.idOf(proveKind, who.name))
 	switch {
 	case isProblem(err, "link_expired"):
-		if _, err := v.codeFlow(proveKind, who.name, who.user); err != nil {
-			return "", err
-		}
+		_, err := v.codeFlow(proveKind, who.name, who.user)
+		return v.onWith("prove"), err
 	case err != nil:
 		return "", err
-	default:
-		if err := v.mailAgain(f); err != nil {
-			return "", err
-		}
 	}
-	return v.onWith("prove", "notice", "mail_sent"), nil
+	return v.onWith("prove", "notice", "mail_sent"), v.mailAgain(f)
 }
 
 // mailAgain mails a new code of a flow. The attempts stay counted.

@@ -44,6 +44,12 @@ func (a *Accounts) shows(name string) bool {
 	return r != nil && r.show != nil
 }
 
+// hasSection reports whether the navigation has a page.
+func (a *Accounts) hasSection(name string) bool {
+	// What a user had before second factors were off is removed on the page all the same.
+	return a.shows(name) && (name != "factors" || !a.o.SecondFactor.Off)
+}
+
 // dress adds the navigation and the form to sign out to a page of a signed-in user. A session
 // that cannot be used yet leads to no page, and can be ended.
 //
@@ -62,7 +68,7 @@ func (v *visit) dress(p *page.FormPage) {
 	here := v.route.name
 	above, isBelow := sectionOf[here]
 	for _, s := range sections {
-		if !v.shows(s.name) {
+		if !v.hasSection(s.name) {
 			continue
 		}
 		link := page.NavLink{Link: v.link(s.name, s.word), Icon: s.icon}

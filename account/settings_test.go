@@ -85,6 +85,20 @@ func TestEveryPageOfAnAccountHasTheNavigationAndTheSignOut(t *testing.T) {
 	b.get("/auth/account/devices").post("/auth/account/end-devices", "handle", "x").want(http.StatusNotFound).says("<nav ")
 }
 
+// Without second factors nothing leads to their page, unless a user has one from before.
+func TestWithoutSecondFactorsNothingLeadsToTheirPage(t *testing.T) {
+	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) { o.SecondFactor.Off = true })
+	u := s.seed(ada, goodPassword, true)
+	const link = `href="/auth/account/factors"`
+	if b := s.fresh(u).get("/auth/account").want(http.StatusOK); strings.Contains(b.page, link) {
+		t.Error("the page of the account leads to second factors, which are off")
+	}
+	s.app(u)
+	if b := s.fresh(u).get("/auth/account").want(http.StatusOK); strings.Count(b.page, link) != 1 {
+		t.Errorf("%d links lead to the app from before, want the one of its row", strings.Count(b.page, link))
+	}
+}
+
 // A button that removes a way to sign in, or the account, is red. The end of a session is not: the
 // user signs in again. A page has one main button at most.
 func TestButtonsThatRemoveLookAsGraveAsTheyAre(t *testing.T) {
