@@ -906,7 +906,7 @@ var mistakes = []struct {
 			w.cfg.Store = memstore.New()
 			w.cfg.Providers = []pintle.Provider{&pintle.Email{From: "todo@example.com", Send: sender.Send}}
 			b := w.net.browser(w.T).open(w.serve(app(w.auth())) + "/auth/signin")
-			b.submit("/signin/email", "email", "ada@example.com").sees(500, "it was not sent")
+			b.submit("/signin/email", "email", "ada@example.com").sees(500, "The email was not sent")
 			w.logged(1, "ERROR", "EmailSignInError", "connecting: ", "connection refused", "check that the server runs")
 		},
 	},
