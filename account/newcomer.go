@@ -197,7 +197,8 @@ func (o *SignUp) admit(ctx context.Context, attempt *pintle.SignInAttempt) error
 	if o.Allow == nil {
 		return nil
 	}
-	err := o.Allow(ctx, provenAddress(attempt))
+	email := provenAddress(attempt)
+	err := o.Allow(ctx, email)
 	if err == nil {
 		return nil
 	}
@@ -210,7 +211,11 @@ func (o *SignUp) admit(ctx context.Context, attempt *pintle.SignInAttempt) error
 	} else if code, ok := errors.AsType[pintle.Code](err); ok {
 		refused.Code = code
 	}
-	refused.Err = fmt.Errorf("SignUp.Allow refused a user whom the sign-in would make%s: %w", reason, err)
+	about := ""
+	if email == "" {
+		about = ", whose address the provider has not verified (see OAuth.EmailVerified and provider.Options.TrustEmailVerified)"
+	}
+	refused.Err = fmt.Errorf("SignUp.Allow refused a user whom the sign-in would make%s%s: %w", about, reason, err)
 	return refused
 }
 
