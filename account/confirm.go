@@ -211,7 +211,7 @@ func (v *visit) showConfirm() (*view, error) {
 		p.Links = []page.Link{v.link("totp", "add_totp", "callbackUrl", v.wayBack())}
 	case len(c.ways) == 0:
 		p.Text = page.Plain(v.word("sign_in_again"))
-		p.Links = []page.Link{{URL: v.site.signIn("callbackUrl", v.wayBack()), Text: v.word("sign_in")}}
+		p.Links = []page.Link{v.toSignIn()}
 		toProof, err := v.claimLinks()
 		if err != nil {
 			return nil, err
@@ -230,6 +230,11 @@ func (v *visit) showConfirm() (*view, error) {
 			}
 		}
 		p.Hint = v.lostHint(c)
+		if v.problem != nil && !slices.ContainsFunc(c.ways, func(way string) bool { return !strings.HasPrefix(way, byProvider) }) {
+			// Some providers never say when their user has signed in. A new sign-in is a proof all
+			// the same, as where the provider speaks OAuth 2 alone.
+			p.Hint, p.Links = v.word("sign_in_again"), append(p.Links, v.toSignIn())
+		}
 		if c.need == TwoFactors && c.mayEnrol { // the provider may report one factor alone
 			p.Links = append(p.Links, v.link("totp", "add_totp", "callbackUrl", v.wayBack()))
 		}
@@ -249,6 +254,11 @@ func (v *visit) lostHint(c *confirmation) string {
 		return v.word("lost_passkey")
 	}
 	return ""
+}
+
+// toSignIn leads to the sign-in page and back.
+func (v *visit) toSignIn() page.Link {
+	return page.Link{URL: v.site.signIn("callbackUrl", v.wayBack()), Text: v.word("sign_in")}
 }
 
 // confirmQuery is the demand of the request, for the next one.

@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -258,7 +260,7 @@ func TestAProviderThatDoesNotAskItsUserConfirmsNothing(t *testing.T) {
 		} {
 			change()
 			b.get("/danger?x=1").confirmBy().isAt("/auth/account/confirm").want(http.StatusOK).says("did not confirm that it is you")
-			b.says("Continue with Test identity provider").isSignedInAs("ada@example.com")
+			b.says("Continue with Test identity provider").says("Sign in again to confirm that it is you.").isSignedInAs("ada@example.com")
 			if b.get("/danger").isAt("/auth/account/confirm"); *calls != 0 {
 				t.Fatalf("%s: the page was reached", name)
 			}
@@ -273,6 +275,29 @@ func TestAProviderThatDoesNotAskItsUserConfirmsNothing(t *testing.T) {
 		b.confirmBy("method", "provider:github").want(http.StatusUnprocessableEntity)
 		s.browser().startSession(s.seed("bob@example.com", "", false), time.Hour, "fed").
 			get("/danger").post("/auth/account/confirm", "method", "provider:acme").want(http.StatusUnprocessableEntity)
+	})
+}
+
+// A user whose only provider never says when its user has signed in gets on by a new sign-in.
+func TestASignInConfirmsWhereTheProviderCannot(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		idp, withAcme := acme(t)
+		s := newSite(t, tokens, withAcme, func(_ *pintle.Config, o *account.Options) {
+			o.Passwords.Off, o.SecondFactor.Off = true, true
+		})
+		calls := s.demand("/danger", account.Demand{MaxAge: tenMinutes})
+		u := s.seed("ada@example.com", "", false)
+		s.signsInAt(idp, u)
+		idp.Break(authtest.IDTokenWithoutAuthTime)
+		b := s.browser().startSession(u, time.Hour, "fed").get("/danger").confirmBy().isAt("/auth/account/confirm")
+		link := regexp.MustCompile(`href="([^"]*/auth/signin[^"]*)"[^>]*>Sign in<`).FindStringSubmatch(b.page)
+		if link == nil {
+			t.Fatalf("the page leads to no sign-in: %s", b.text())
+		}
+		b.get(html.UnescapeString(link[1])).isAt("/auth/signin")
+		if b.post("/auth/signin/acme", "callbackUrl", "/danger").isAt("/danger").isSignedInAs("ada@example.com"); *calls == 0 {
+			t.Error("the user does not reach the page")
+		}
 	})
 }
 
