@@ -79,7 +79,7 @@ func newUserSite(t *testing.T, transactions bool, asked *[]*pintle.SignInAttempt
 	return s, k
 }
 
-// Whoever would make a user: the host is asked once, and a refusal stores nothing.
+// AT-172: whoever would make a user: the host is asked once, and a refusal stores nothing.
 func TestTheHostDecidesAboutEachNewUser(t *testing.T) {
 	for _, transactions := range []bool{true, false} {
 		for name, way := range newUsers {
@@ -174,7 +174,7 @@ func TestLinkingIsNoSignUp(t *testing.T) {
 	}
 }
 
-// The user who takes an address from another one is new.
+// AT-172: the user who takes an address from another one is new.
 func TestTheUserWhoTakesAnAddressIsNew(t *testing.T) {
 	var asked []*pintle.SignInAttempt
 	deny := errors.New("not one of ours")

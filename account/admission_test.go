@@ -135,7 +135,7 @@ func (b *browser) bySDK(idp *authtest.IdentityProvider) *browser {
 	return b.get(next)
 }
 
-// Whoever makes a user, SignUp.Allow is asked first, with the address that is proven.
+// AT-172: whoever makes a user, SignUp.Allow is asked first, with the address that is proven.
 func TestTheRuleOfSignUpsIsForEveryNewUser(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		for name, test := range map[string]struct {
@@ -191,7 +191,7 @@ func TestTheRuleOfSignUpsIsForEveryNewUser(t *testing.T) {
 	})
 }
 
-// An address that is no address in normal form is none for the rule.
+// AT-172: an address that is no address in normal form is none for the rule.
 func TestTheRuleOfSignUpsSeesNoOddAddress(t *testing.T) {
 	t.Parallel()
 	var rule admission
@@ -230,7 +230,7 @@ func TestTheRuleOfSignUpsLeavesUsersAlone(t *testing.T) {
 	})
 }
 
-// SignUp.Closed ends mail links and passkeys that would make a user, and not providers.
+// AT-172: SignUp.Closed ends mail links and passkeys that would make a user, and not providers.
 func TestClosedSignUpsAreClosedForMailLinksToo(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		s, idp, at := newComing(t, tokens, func(_ *pintle.Config, o *account.Options) { o.SignUp.Closed = true })
@@ -248,7 +248,7 @@ func TestClosedSignUpsAreClosedForMailLinksToo(t *testing.T) {
 	})
 }
 
-// A sign-up that has begun does not go on once sign-ups are closed.
+// AT-172: A sign-up that has begun does not go on once sign-ups are closed.
 func TestASignUpThatHasBegunEndsWhenSignUpsClose(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
@@ -338,7 +338,7 @@ func TestTheCallbackOfTheApplicationRefusesSignUps(t *testing.T) {
 	}
 }
 
-// Each tenant has its own rule.
+// AT-172: each tenant has its own rule.
 func TestEachTenantHasItsRuleOfSignUps(t *testing.T) {
 	t.Parallel()
 	var mails []*pintle.Message
