@@ -9,11 +9,12 @@ import (
 	"unsafe"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/provider"
 	"github.com/pintleauth/pintle/store/memstore"
 )
 
-// stackHere is an address in the stack frame of its caller, nearly.
+// stackHere is an address near the end of its caller's stack frame.
 //
 //go:noinline
 func stackHere() uintptr {
@@ -37,7 +38,7 @@ func (s *stackStore) SessionAndUser(context.Context, string) (*pintle.StoredSess
 // collection halves it again, and the growing costs more than the check.
 func TestASessionCheckLeavesTheStackToTheDriver(t *testing.T) {
 	most := uintptr(2600) // bytes; it takes 2360
-	if raceEnabled {
+	if testsite.Race {
 		most += most / 2 // for what the detector adds
 	}
 	store := &stackStore{Store: memstore.New()}

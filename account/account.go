@@ -154,17 +154,17 @@ type SignUp struct {
 	//
 	// It is also asked before a sign-in makes a user: with the address of a mail link when the
 	// link is opened, and with the address that a provider has verified or that is in a proven domain
-	// of a connection. Without such an address it is asked about "", which a rule that lists domains
-	// refuses; one rule has to know the domains of connections, too. An error denies the sign-in
+	// of a connection. If there is no such address, it receives "", which a rule that lists domains
+	// refuses. A rule has to list the domains of connections, too. An error denies the sign-in
 	// with [pintle.CodeAccessDenied], or with the code that it carries. Allow is not asked about
 	// users who exist, and not about those of [pintle.Credentials], an import, an operator or an
 	// invitation.
 	Allow func(ctx context.Context, address string) error
 
 	// Fields are what else the form of a sign-up asks for, such as a name or consent. No other
-	// way asks: a user whom a provider or a mail link makes lacks them, also required ones. An
-	// application that needs them of every user sends those who lack them to a page of its own, by
-	// [pintle.Callbacks].Hold, or by Accept with [VerifyDeferred].
+	// way asks: a user whom a provider or a mail link makes lacks them, also required ones. If
+	// every user needs them, the application redirects users without them to a page of its own, with
+	// [pintle.Callbacks].Hold, or with Accept and [VerifyDeferred].
 	//
 	// A field with the attribute "required" has to be filled in; a value has at most 200
 	// characters. The field "name" becomes the name of the user, with at most 100 characters

@@ -27,7 +27,7 @@ import (
 type admission struct {
 	mu    sync.Mutex
 	asked []string
-	none  bool // lets nobody in
+	none  bool // refuses every address
 }
 
 // allow lets only addresses of example.com in.
@@ -51,7 +51,7 @@ func (a *admission) wantAsked(t *testing.T, want ...string) {
 	a.asked = nil
 }
 
-// A corp is a source with one connection, of a customer who has proven two domains.
+// A corp is a source with one connection. Its customer has proven two domains.
 type corp struct{ Of connection.Connection }
 
 func (c corp) Connection(_ context.Context, id string) (*connection.Connection, error) {
@@ -135,7 +135,7 @@ func (b *browser) bySDK(idp *authtest.IdentityProvider) *browser {
 	return b.get(next)
 }
 
-// AT-172: whoever makes a user, SignUp.Allow is asked first, with the address that is proven.
+// AT-172: before any sign-in creates a user, SignUp.Allow receives the proven address.
 func TestTheRuleOfSignUpsIsForEveryNewUser(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		for name, test := range map[string]struct {
@@ -174,7 +174,7 @@ func TestTheRuleOfSignUpsIsForEveryNewUser(t *testing.T) {
 					b.isSignedInAs(email)
 				}
 				if log := s.log(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "SignUp.Allow refused a user whom the sign-in would make") ||
-					!strings.Contains(log, "company_only") || test.blind != strings.Contains(log, "has not verified") {
+					!strings.Contains(log, "company_only") || test.blind != strings.Contains(log, "has no verified address") {
 					t.Error("the log has no reason")
 				}
 				if test.blind {
@@ -191,7 +191,7 @@ func TestTheRuleOfSignUpsIsForEveryNewUser(t *testing.T) {
 	})
 }
 
-// AT-172: an address that is no address in normal form is none for the rule.
+// AT-172: SignUp.Allow receives "" for an address that is not in normal form.
 func TestTheRuleOfSignUpsSeesNoOddAddress(t *testing.T) {
 	t.Parallel()
 	var rule admission
@@ -266,7 +266,7 @@ func TestASignUpThatHasBegunEndsWhenSignUpsClose(t *testing.T) {
 	}
 }
 
-// A user whom package account itself makes is asked about once, by the form.
+// SignUp.Allow is called once for a user whom package account creates: by the form.
 func TestASignUpIsAskedAboutOnce(t *testing.T) {
 	inBothKinds(t, func(t *testing.T, tokens bool) {
 		var rule admission
@@ -313,7 +313,7 @@ func TestASignUpIsAskedAboutOnce(t *testing.T) {
 		s, _, _ = newComing(t, tokens, changes, deferred)
 		b = s.browser().signUp("later@example.com")
 		rule.wantAsked(t, "later@example.com")
-		wantHost("credentials ") // who has proven no address yet
+		wantHost("credentials ") // the user has no proven address yet
 		b.get(prove).post(prove, "code", b.code())
 		rule.wantAsked(t)
 		wantHost()

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pintleauth/pintle/internal/seal"
+	"github.com/pintleauth/pintle/internal/testsite"
 	"github.com/pintleauth/pintle/token"
 )
 
@@ -418,7 +419,7 @@ func TestCodecMayBeSharedBetweenGoroutines(t *testing.T) {
 
 // The path of every request: allocations are the same on every machine.
 func TestDecodeAllocatesOnce(t *testing.T) {
-	if raceEnabled {
+	if testsite.Race {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	codec := newCodec(t, sessionCookie, secret)

@@ -9,9 +9,10 @@ import (
 	"unsafe"
 
 	"github.com/pintleauth/pintle"
+	"github.com/pintleauth/pintle/internal/testsite"
 )
 
-// stackHere is an address in the stack frame of its caller, nearly.
+// stackHere is an address near the end of its caller's stack frame.
 //
 //go:noinline
 func stackHere() uintptr {
@@ -51,7 +52,7 @@ func (s stackStmt) Query([]driver.Value) (driver.Rows, error) {
 // the test of the same name in package pintle.
 func TestASessionCheckLeavesTheStackToTheDriver(t *testing.T) {
 	most := uintptr(2048) // bytes, with what database/sql takes; it is 1720
-	if raceEnabled {
+	if testsite.Race {
 		most += most / 2 // for what the detector adds
 	}
 	for _, dialect := range []Dialect{SQLite, PostgreSQL} {

@@ -1,5 +1,0 @@
-//go:build race
-
-package pintle_test
-
-const raceEnabled = true

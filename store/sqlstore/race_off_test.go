@@ -1,5 +1,0 @@
-//go:build !race
-
-package sqlstore
-
-const raceEnabled = false

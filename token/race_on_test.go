@@ -1,5 +1,0 @@
-//go:build race
-
-package token_test
-
-const raceEnabled = true
