@@ -51,6 +51,24 @@ func (c Chunked) Value() string {
 // with the same name the first counts, even if it is empty. Callers that use the
 // value as a credential read it with [Open].
 func ReadChunked(h http.Header, name string) Chunked {
+	whole, found := "", false
+	s := scan(h, name)
+	for s.next() {
+		index, ok := chunkIndex(s.suffix)
+		if !ok || index == unread {
+			continue
+		}
+		if index != 0 || found {
+			return readParts(h, name)
+		}
+		whole, found = s.value, true
+	}
+	return Chunked{Whole: Decode(whole)}
+}
+
+// readParts is ReadChunked for more than one cookie. It is a function of its own because
+// most requests carry one, and the parts take half a kilobyte of the stack.
+func readParts(h http.Header, name string) Chunked {
 	var c chunks
 	c.read(h, name)
 	return Chunked{Whole: Decode(c.values[0]), Parts: join(c.values[1:]), Repeated: c.repeated}
