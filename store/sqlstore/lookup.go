@@ -23,6 +23,12 @@ type lookup struct {
 	named   [2]driver.NamedValue // the same for a driver
 	hash    [sha256.Size]byte    // of the token
 	hashed  any                  // hash as an argument
+
+	// ask is the method askConn, bound once. The context and the text are those of its query.
+	ask  func(driverConn any) error
+	look context.Context
+	text string
+	sent []driver.NamedValue
 }
 
 func (r records) newLookup() *lookup {
@@ -36,6 +42,7 @@ func (r records) newLookup() *lookup {
 	}
 	l.values = make([]driver.Value, len(l.dest))
 	l.hashed = l.hash[:]
+	l.ask = l.askConn
 	return l
 }
 
@@ -163,24 +170,30 @@ func (r records) askDriver(ctx context.Context, l *lookup, args []any) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }() // gives it back
-	return conn.Raw(func(c any) error {
-		queryer, ok := c.(driver.QueryerContext)
-		if !ok {
-			return driver.ErrSkip
-		}
-		for i, value := range args {
-			l.named[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
-		}
-		rows, err := queryer.QueryContext(look, r.sql.sessionAndUser.text, l.named[:len(args)])
-		if err != nil {
-			return err
-		}
-		if err := l.scan(rows); err != nil {
-			_ = rows.Close()
-			return err
-		}
-		return rows.Close()
-	})
+	for i, value := range args {
+		l.named[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
+	}
+	l.look, l.text, l.sent = look, r.sql.sessionAndUser.text, l.named[:len(args)]
+	err = conn.Raw(l.ask)
+	l.look = nil // the pool keeps no request
+	return err
+}
+
+// askConn runs the query on a connection of the driver.
+func (l *lookup) askConn(driverConn any) error {
+	queryer, ok := driverConn.(driver.QueryerContext)
+	if !ok {
+		return driver.ErrSkip
+	}
+	rows, err := queryer.QueryContext(l.look, l.text, l.sent)
+	if err != nil {
+		return err
+	}
+	if err := l.scan(rows); err != nil {
+		_ = rows.Close()
+		return err
+	}
+	return rows.Close()
 }
 
 // scan reads the first row.

@@ -151,12 +151,16 @@ func (r records) row(ctx context.Context, dest []any, s *statement, args ...any)
 	return r.read(ctx, dest, s, args, false)
 }
 
-func (r records) read(ctx context.Context, dest []any, s *statement, args []any, toEnd bool) error {
+func (r records) read(ctx context.Context, dest []any, s *statement, args []any, toEnd bool) (err error) {
 	rows, err := r.query(ctx, s, args...)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() {
+		if closed := rows.Close(); err == nil {
+			err = closed
+		}
+	}()
 	if !rows.Next() {
 		if err := rows.Err(); err != nil {
 			return err
@@ -170,8 +174,5 @@ func (r records) read(ctx context.Context, dest []any, s *statement, args []any,
 	// may be an error, of a DELETE … RETURNING for example.
 	for toEnd && rows.Next() {
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return rows.Close()
+	return rows.Err()
 }

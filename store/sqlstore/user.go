@@ -49,10 +49,8 @@ func (u *userRow) user(r records) *pintle.User {
 }
 
 func (u *userRow) into(user *pintle.User, r records) {
-	*user = pintle.User{
-		ID: string(u.id), Name: u.name.String, Email: u.email.String, Image: u.image.String,
-		EmailVerified: u.verified.Time, Extra: withColumns(u.extra, r.tables.users.Extra, u.more),
-	}
+	user.ID, user.Name, user.Email, user.Image = string(u.id), u.name.String, u.email.String, u.image.String
+	user.EmailVerified, user.Extra = u.verified.Time, withColumns(u.extra, r.tables.users.Extra, u.more)
 	user.MarkNull()
 }
 
