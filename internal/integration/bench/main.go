@@ -31,6 +31,9 @@ func run() error {
 		return err
 	}
 	auth, err := pintle.New(pintle.Config{
+		// As every application that is deployed has it. Without it each request is searched for
+		// the headers of a proxy.
+		URL: "http://127.0.0.1:" + os.Getenv("PORT"),
 		Providers: []pintle.Provider{
 			&pintle.Credentials{Authorize: authorize},
 			// Database sessions are refused for credentials alone.
