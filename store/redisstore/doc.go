@@ -39,11 +39,10 @@
 // in the midst of a change leaves it half made. Changes are ordered so that the
 // half is never one that signs in the wrong person:
 //
-//   - An address is reserved before its user is written, and the reservation
-//     ends by itself after a minute unless the user was. Until then a second
-//     attempt with the address fails with [pintle.ErrConflict].
-//   - An address that a user is given is theirs from the moment that the user is
-//     written. If the process dies before, it is free a minute later.
+//   - An address is reserved before its user is written, for one who is made as for
+//     one who is given it. From the moment that the user is written it is theirs. If the
+//     process dies before, it is free a minute later, and until then a second attempt
+//     with it fails with [pintle.ErrConflict].
 //   - A user whose creation broke off may remain without being found by
 //     address or account.
 //   - An account, session or passkey is in its owner's lists before it exists.

@@ -89,10 +89,17 @@ func (s *Store) isStale(ctx context.Context, address, holder string) (bool, erro
 	return u.Email != address, nil
 }
 
-// keep holds a reserved address until the user has it, and reports whether it was still
-// reserved.
-func (s *Store) keep(ctx context.Context, address, id string) (bool, error) {
-	return keepIfEqual.Run(ctx, s.client, []string{s.keys.email(address)}, id, kept.Milliseconds()).Bool()
+// keepFor holds the reserved address of a user who is about to be written: from then on it
+// leads to the user. It fails with ErrConflict if it is another's by now.
+func (s *Store) keepFor(ctx context.Context, u *pintle.User) error {
+	if u.Email == "" {
+		return nil
+	}
+	held, err := keepIfEqual.Run(ctx, s.client, []string{s.keys.email(u.Email)}, u.ID, kept.Milliseconds()).Bool()
+	if err == nil && !held {
+		err = pintle.ErrConflict
+	}
+	return err
 }
 
 // confirm makes a reservation last, and reports whether it was still there.

@@ -40,14 +40,17 @@ func (s *Store) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, e
 
 // writeNewUser writes a user whose address is reserved.
 func (s *Store) writeNewUser(ctx context.Context, u *pintle.User, text []byte) error {
-	key := s.keys.user(u.ID)
-	created, err := setNew(ctx, s.client, key, text, time.Time{})
+	key, created := s.keys.user(u.ID), false
+	err := s.keepFor(ctx, u)
+	if err == nil {
+		created, err = setNew(ctx, s.client, key, text, time.Time{})
+	}
 	if err == nil && !created {
 		err = pintle.ErrConflict
 	}
 	if err == nil {
 		// A user who is gone may have had the id. The password of that user must not sign
-		// in as this one, whom no address leads to yet.
+		// in as this one.
 		err = s.accountStore().forget(ctx, u.ID)
 	}
 	if err == nil {
@@ -112,19 +115,15 @@ func (s *Store) UpdateUser(ctx context.Context, id string, change pintle.UserUpd
 			return nil, fmt.Errorf("redisstore: update user: %w", err)
 		}
 		if after.Email != "" && after.Email != before.Email && after.Email != reserved {
-			// Of a conflict keep decides: the address may be reserved for this user by a process that
+			// Of a conflict keepFor decides: the address may be reserved for this user by a process that
 			// died, or by a command whose answer was lost and that the client has sent again.
 			if err := s.reserve(ctx, after.Email, id); err != nil && !errors.Is(err, pintle.ErrConflict) {
 				return nil, fail(ctx, "update user", err)
 			}
 			reserved = after.Email
 		}
-		if after.Email != "" && after.Email != before.Email {
-			held, err := s.keep(ctx, after.Email, id)
-			if err == nil && !held {
-				err = pintle.ErrConflict // another user has it
-			}
-			if err != nil {
+		if after.Email != before.Email {
+			if err := s.keepFor(ctx, after); err != nil {
 				return nil, fail(ctx, "update user", err)
 			}
 		}

@@ -65,6 +65,48 @@ func TestAnAddressIsThatOfItsUserOrFreeWhenItsProcessHasDied(t *testing.T) {
 	}
 }
 
+// Q20: a user whose sign-up broke off signs in by the address, and is signed in for good: the address
+// must not go with the reservation. Otherwise the next sign-in would make a second user.
+func TestAUserKeepsTheAddressWhoseProcessDiedWhileItMadeThem(t *testing.T) {
+	const address, key = "new@example.org", "user:email:new@example.org"
+	client := single(t)
+	s := redisstore.New(client, redisstore.Options{})
+	usable := 0
+	for after := 0; ; after++ {
+		client.FlushAll(t.Context())
+		dying := again(t, client)
+		dying.(*redis.Client).AddHook(&death{after: after})
+		_, died := redisstore.New(dying, redisstore.Options{}).CreateUser(t.Context(), &pintle.User{ID: "ada", Email: address})
+		before, err := s.UserByEmail(t.Context(), address)
+		if err != nil && !errors.Is(err, pintle.ErrNotFound) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			usable++
+		}
+		// A minute later what was only reserved is gone.
+		if left := client.PTTL(t.Context(), key).Val(); left > 0 {
+			client.PExpire(t.Context(), key, left-2*time.Minute)
+		}
+		_, taken := s.CreateUser(t.Context(), &pintle.User{ID: "bob", Email: address})
+		found, err := s.UserByEmail(t.Context(), address)
+		switch {
+		case err != nil:
+			t.Errorf("after %d commands the store finds no user by the address: %v", after, err)
+		case before != nil && (found.ID != before.ID || !errors.Is(taken, pintle.ErrConflict)):
+			t.Errorf("after %d commands the address led to %s, and a minute later to %s; another user: %v", after, before.ID, found.ID, taken)
+		case before == nil && (found.ID != "bob" || taken != nil):
+			t.Errorf("after %d commands the address led to nobody, and a minute later to %s; another user: %v", after, found.ID, taken)
+		}
+		if died == nil {
+			if usable < 2 {
+				t.Errorf("the address led to a user after %d of %d commands", usable, after)
+			}
+			return
+		}
+	}
+}
+
 // A user without an address has it with the next sign-in. A process that died while it gave it to
 // them does not keep them from it for a minute.
 func TestAUserIsGivenAnAddressAtOnceAfterAProcessDiedWhileItGaveIt(t *testing.T) {
