@@ -5,6 +5,7 @@
 //	pintle providers search WORD         … where a word occurs
 //	pintle providers show ID [-url URL]  what to register, and which variables to set
 //	pintle migrate [URL]                 make the tables of package sqlstore, or bring them up to date
+//	pintle migrate -own [URL]            … also beside tables of Auth.js
 //	pintle migrate -layout NAME -accounts [URL]
 //	                                     make the tables of package account beside those of Auth.js
 //	pintle activity [-user ID] [-kind KIND] [-since TIME] [-json] [URL]

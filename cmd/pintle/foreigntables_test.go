@@ -58,6 +58,44 @@ func TestTablesOfAuthJSAreNamedAndNotCalledMissing(t *testing.T) {
 	}
 }
 
+// Once the second set is there, no command says that the application has other users.
+func TestMigrateMakesNoSecondSetOfUsersUnlessToldTo(t *testing.T) {
+	db, address := drizzleDatabase(t)
+	if _, err := db.ExecContext(t.Context(), "PRAGMA journal_mode = DELETE"); err != nil {
+		t.Fatal(err)
+	}
+	status, text := output("migrate", address)
+	if status != 1 || !strings.Contains(text, "tables like those of Auth.js (drizzle)") ||
+		!strings.Contains(text, "pintle migrate -layout drizzle -accounts") || !strings.Contains(text, "pintle migrate -own") {
+		t.Errorf("migrate: status %d, want 1, the layout, and both ways to go on:\n%s", status, text)
+	}
+	var tables int
+	var mode string
+	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'pintle%'").Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("after the refusal there are %d tables (%v), want none", tables, err)
+	}
+	if err := db.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode); err != nil || mode != "delete" {
+		t.Errorf("after the refusal the journal mode is %q (%v), want that of before", mode, err)
+	}
+	if status, text := output("migrate", "-own", "-layout", "drizzle", address); status != 2 || !strings.Contains(text, "-own") {
+		t.Errorf("migrate -own -layout: status %d, want 2:\n%s", status, text)
+	}
+	for _, args := range [][]string{{"-layout", "drizzle", "-accounts"}, {"-own"}, {}} { // the last one is for tables that are there
+		if status, text := output(append(append([]string{"migrate"}, args...), address)...); status != 0 {
+			t.Errorf("migrate %q: status %d, want 0:\n%s", args, status, text)
+		}
+	}
+}
+
+func TestMigrateNamesTheLayouts(t *testing.T) {
+	for _, args := range [][]string{{"-layout", "foo"}, {"-layout", "foo", "-accounts"}} {
+		status, text := output(append(append([]string{"migrate"}, args...), "sqlite:app.db")...)
+		if want := `there is no layout "foo", only d1, drizzle, kysely, neon, pg, prisma, supabase, typeorm`; status != 2 || !strings.Contains(text, want) {
+			t.Errorf("migrate %q: status %d, want 2 and %q:\n%s", args, status, want, text)
+		}
+	}
+}
+
 func TestTablesThatAreNotThoseOfAuthJSAreNoLayout(t *testing.T) {
 	db, address := drizzleDatabase(t)
 	if _, err := db.ExecContext(t.Context(), "DROP TABLE session"); err != nil {
