@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,6 +79,11 @@ var refusals = map[string]string{
 	"code_wrong": outcomeFailed, "wrong_password": outcomeFailed, "passkey_failed": outcomeFailed, "link_expired": outcomeFailed,
 	"too_many_attempts": outcomeRefused, "suspended": outcomeRefused, "refused": outcomeRefused, "address_taken": outcomeRefused,
 }
+
+// ActivityKinds returns the kinds of the events that this package records, those that belong
+// together side by side: what a page for operators can select by, with
+// [accountstore.ActivityQuery].Kind.
+func ActivityKinds() []string { return slices.Clone(activityKinds) }
 
 // noteFailure records an attempt that failed, or that a limit or the application refused. A GET
 // stores nothing.

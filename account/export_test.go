@@ -92,9 +92,6 @@ func BeginAct(ctx context.Context, a *Accounts, kind, operator, userID, reason s
 	return a.beginAct(ctx, kind, operator, userID, detailReason, reason)
 }
 
-// ActivityKinds are the kinds of events.
-func ActivityKinds() []string { return activityKinds }
-
 // NoticedKinds are the kinds of notices that are looked at for events.
 func NoticedKinds() []string { return slices.Collect(maps.Keys(noticed)) }
 

@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pintleauth/pintle/account"
 	"github.com/pintleauth/pintle/accountstore"
 )
 
@@ -29,7 +30,7 @@ func activity(w io.Writer, args []string) error {
 	tables.register(flags)
 	flags.StringVar(&q.UserID, "user", "", "the `id` of the user whom the events are about, or the address")
 	flags.StringVar(&q.Actor, "actor", "", "the `id` of the operator who acted")
-	flags.StringVar(&q.Kind, "kind", "", "the `kind` of the events, such as sign_in_failed")
+	flags.StringVar(&q.Kind, "kind", "", "the `kind` of the events, such as sign_in_failed; the message about an unknown one lists all")
 	flags.StringVar(&q.Outcome, "outcome", "", "the `outcome` of the events: ok, refused, failed, or begun for acts of operators")
 	flags.Func("since", "the `time` of the first event: 2026-01-31, 2026-01-31T12:00:00Z, or 24h for a day ago", moment(&q.Since))
 	flags.Func("until", "the `time` before which the last event was", moment(&q.Until))
@@ -40,6 +41,9 @@ func activity(w io.Writer, args []string) error {
 	}
 	if outcomes := []string{"", "ok", "refused", "failed", "begun"}; !slices.Contains(outcomes, q.Outcome) {
 		return usagef("-outcome is %q: want ok, refused, failed or begun", q.Outcome)
+	}
+	if err := checkKind(q.Kind); err != nil {
+		return err
 	}
 	if *limit < 0 {
 		return usagef("-limit is negative: 0 lists all")
@@ -75,6 +79,19 @@ func activity(w io.Writer, args []string) error {
 	return list(w, func(print func(*accountstore.Event) error) error {
 		return eachEvent(context.Background(), store.AccountStore(), q, *limit, print)
 	})
+}
+
+// checkKind rejects a kind that no event has: an empty list would say that nothing has happened.
+func checkKind(kind string) error {
+	kinds := account.ActivityKinds()
+	if kind == "" || slices.Contains(kinds, kind) {
+		return nil
+	}
+	text := fmt.Sprintf("there is no kind %q", kind)
+	if near := nearestName(kinds, kind); near != "" {
+		text += ": did you mean " + near + "?"
+	}
+	return usagef("%s\nthe kinds are: %s", text, strings.Join(kinds, ", "))
 }
 
 // moment returns a function that reads a time, or how long ago it was.

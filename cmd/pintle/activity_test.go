@@ -103,5 +103,7 @@ func TestActivityRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	} {
 		says(t, execute(t, 2, append([]string{"activity"}, append(args, "sqlite:app.db")...)...), want)
 	}
+	// An empty list would say that no sign-in has failed.
+	says(t, execute(t, 2, "activity", "-kind", "signin_failed", "sqlite:app.db"), "did you mean sign_in_failed?", "address_change_cancelled", "op_ban", "acting_request")
 	execute(t, 1, "activity", "sqlite:"+t.TempDir()+"/none.db")
 }
