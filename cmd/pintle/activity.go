@@ -32,8 +32,8 @@ func activity(w io.Writer, args []string) error {
 	flags.StringVar(&q.Actor, "actor", "", "the `id` of the operator who acted")
 	flags.StringVar(&q.Kind, "kind", "", "the `kind` of the events, such as sign_in_failed; the message about an unknown one lists all")
 	flags.StringVar(&q.Outcome, "outcome", "", "the `outcome` of the events: ok, refused, failed, or begun for acts of operators")
-	flags.Func("since", "the `time` of the first event: 2026-01-31, 2026-01-31T12:00:00Z, or 24h for a day ago", moment(&q.Since))
-	flags.Func("until", "the `time` before which the last event was", moment(&q.Until))
+	flags.Func("since", "the `time` of the first event: "+forms(ago), moment(&q.Since, ago))
+	flags.Func("until", "the `time` before which the last event was, in the same forms", moment(&q.Until, ago))
 	limit := flags.Int("limit", 100, "how many events are listed at most; 0 lists all")
 	asJSON := flags.Bool("json", false, "print a JSON object for each event, one a line")
 	if err := parse(flags, args); err != nil {
@@ -92,23 +92,6 @@ func checkKind(kind string) error {
 		text += ": did you mean " + near + "?"
 	}
 	return usagef("%s\nthe kinds are: %s", text, strings.Join(kinds, ", "))
-}
-
-// moment returns a function that reads a time, or how long ago it was.
-func moment(at *time.Time) func(text string) error {
-	return func(text string) error {
-		if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-			*at = time.Now().Add(-ago)
-			return nil
-		}
-		for _, form := range []string{time.RFC3339, time.DateOnly} {
-			if t, err := time.Parse(form, text); err == nil {
-				*at = t
-				return nil
-			}
-		}
-		return errors.New("write 2026-01-31, 2026-01-31T12:00:00Z, or 24h for a day ago")
-	}
 }
 
 // eachEvent calls print with the events of a query, the newest first, up to a number; 0 is all.

@@ -248,12 +248,7 @@ func banUser(w io.Writer, args []string) error {
 	var until time.Time
 	var reason string
 	return act("ban", w, args, func(flags *flag.FlagSet) {
-		flags.Func("until", "the `time` at which the ban ends, as 2027-01-31T12:00:00Z; without it the ban has no end", func(text string) (err error) {
-			if until, err = time.Parse(time.RFC3339, text); err != nil {
-				err = errors.New("write 2027-01-31T12:00:00Z")
-			}
-			return err
-		})
+		flags.Func("until", "the `time` at which the ban ends: "+forms(ahead)+"; without it the ban has no end", moment(&until, ahead))
 		flags.StringVar(&reason, "reason", "", "the `reason`, for operators")
 	}, "the id or the address of a user", 1, nil, func(a *acting, args []string) error {
 		return on(func(a *acting, w io.Writer, userID string, _ []string) error {
@@ -263,6 +258,9 @@ func banUser(w io.Writer, args []string) error {
 			}
 			if err != nil {
 				return err
+			}
+			if !until.IsZero() {
+				return said(w, "the user is banned until %s", until.UTC().Format("2006-01-02 15:04 UTC"))
 			}
 			return said(w, "the user is banned")
 		})(a, w, args)
