@@ -169,7 +169,7 @@ type Callbacks struct {
 	// JWT makes the claims of a session token. It is called at every sign-in
 	// and every time a token session is read, and may change and return
 	// t.Claims, or claims made from scratch. Returning nil claims ends the
-	// session. It is not called for database sessions.
+	// session. It is not called for database sessions, and [New] warns of one beside them.
 	//
 	// The claims iat, exp and jti are set afterwards. So are auth_time, started and
 	// sid where [SessionConfig.AbsoluteMaxAge] or [SessionConfig.Revocation] needs

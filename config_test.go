@@ -517,6 +517,10 @@ func TestWhatAnOperatorShouldNotOverlookIsInTheLog(t *testing.T) {
 		code   string
 	}{
 		{"the debug switch", func(s *site) { s.Debug = true }, "debug-enabled"},
+		{"a callback for tokens that are not there", func(s *site) {
+			s.Store, s.Session.Strategy = memstore.New(), pintle.StrategyDatabase
+			s.Callbacks.JWT = func(_ context.Context, c *pintle.TokenChange) (pintle.Claims, error) { return c.Claims, nil }
+		}, "unused-jwt-callback"},
 		{"a URL without TLS", func(s *site) { s.Config.URL = "http://app.example.com" }, "insecure-url"},
 		{"a URL whose path is not the base path", func(s *site) { s.URL, s.BasePath = "http://localhost:3000/api/auth", "/auth" }, "env-url-basepath-mismatch"},
 	}

@@ -208,6 +208,11 @@ func (s *settings) announce(ctx context.Context) {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: browsers keep cookies for 400 days at most, so Config.Session.MaxAge is not reached",
 			slog.String("code", "cookie-lifetime"))
 	}
+	if s.Callbacks.JWT != nil && s.sessions.needStoredUser() {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Callbacks.JWT is never called, because sessions are in the database",
+			slog.String("code", "unused-jwt-callback"),
+			slog.String("fix", "remove it, and add to sessions in Callbacks.Session; or set Config.Session.Strategy to StrategyJWT"))
+	}
 	if site, err := origin.Parse(s.URL); err == nil && !site.Secure() && !site.Loopback() {
 		s.log.LogAttrs(ctx, slog.LevelWarn, "pintle: Config.URL (AUTH_URL) is http: cookies lack the attribute "+
 			"Secure, passwords and sessions can be read on the way, and browsers warn of forms that a page "+
