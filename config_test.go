@@ -103,7 +103,22 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{
 			"a short secret", func(c *pintle.Config) { c.Secrets = []string{canary} },
 			"MissingSecret",
-			[]string{"Config.Secrets", "AUTH_SECRET", "32", "openssl rand -base64 33"},
+			[]string{"Config.Secrets: secret 1 has 13 characters", "32", "openssl rand -base64 33"},
+		},
+		{
+			"a short secret of the environment", func(c *pintle.Config) {
+				c.Secrets = nil
+				c.Getenv = func(name string) string {
+					return map[string]string{"AUTH_SECRET": secret, "AUTH_SECRET_1": canary}[name]
+				}
+			},
+			"MissingSecret",
+			[]string{"AUTH_SECRET_1 has 13 characters, at least 32", "openssl rand -base64 33"},
+		},
+		{
+			"a short secret under its former name", func(c *pintle.Config) { c.Secrets, c.Getenv = nil, variable("NEXTAUTH_SECRET", canary) },
+			"MissingSecret",
+			[]string{"NEXTAUTH_SECRET has 13 characters"},
 		},
 		{
 			"a short second secret", func(c *pintle.Config) { c.Secrets = []string{secret, canary} },
@@ -113,7 +128,12 @@ func TestNewSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		{
 			"a short token secret", func(c *pintle.Config) { c.JWT.Secrets = []string{canary} },
 			"MissingSecret",
-			[]string{"Config.JWT.Secrets", "32"},
+			[]string{"Config.JWT.Secrets: secret 1 has 13 characters", "32"},
+		},
+		{
+			"an empty token secret", func(c *pintle.Config) { c.JWT.Secrets = []string{secret, ""} },
+			"MissingSecret",
+			[]string{"Config.JWT.Secrets: secret 2 has 0 characters"},
 		},
 		{
 			"a URL without scheme", func(c *pintle.Config) { c.URL = "app.example.com" },

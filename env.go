@@ -26,16 +26,21 @@ func (c *Config) environment() environment {
 }
 
 // fill completes cfg from the variables that Auth.js reads, so that a
-// deployment can be moved without touching its environment.
-func (env environment) fill(cfg *Config) {
+// deployment can be moved without touching its environment. It returns the names
+// of the variables that the secrets come from.
+func (env environment) fill(cfg *Config) (secretNames map[string]string) {
+	secretNames = make(map[string]string)
+	// A higher number is newer, and the newest secret writes.
+	for _, names := range [][]string{{"AUTH_SECRET_3", "AUTH_SECRET_2", "AUTH_SECRET_1", "AUTH_SECRET"}, {"NEXTAUTH_SECRET"}} {
+		if cfg.Secrets = nonEmpty(cfg.Secrets); len(cfg.Secrets) > 0 {
+			break
+		}
+		for _, name := range names {
+			cfg.Secrets = append(cfg.Secrets, env(name))
+			secretNames[env(name)] = name
+		}
+	}
 	cfg.Secrets = nonEmpty(cfg.Secrets)
-	if len(cfg.Secrets) == 0 {
-		// A higher number is newer, and the newest secret writes.
-		cfg.Secrets = nonEmpty([]string{env("AUTH_SECRET_3"), env("AUTH_SECRET_2"), env("AUTH_SECRET_1"), env("AUTH_SECRET")})
-	}
-	if len(cfg.Secrets) == 0 {
-		cfg.Secrets = nonEmpty([]string{env("NEXTAUTH_SECRET")})
-	}
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
 		cfg.URL = cmp.Or(cfg.URL, env(name))
 	}
@@ -46,6 +51,7 @@ func (env environment) fill(cfg *Config) {
 		cfg.TrustHost, _ = readSwitch(env("AUTH_TRUST_HOST"))
 	}
 	cfg.RedirectProxyURL = cmp.Or(cfg.RedirectProxyURL, env("AUTH_REDIRECT_PROXY_URL"))
+	return secretNames
 }
 
 // fillOAuth completes a provider from the variables named after it.

@@ -110,7 +110,7 @@ func observeStore[T any](field string, wrap func(T) T, store *T) *Error {
 func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 	env := cfg.environment()
 	given := cfg.BasePath
-	env.fill(&cfg)
+	secretNames := env.fill(&cfg)
 	source := baseSource(given, cfg.BasePath)
 	hostStore := cfg.Store
 	unobserved := observeStores(&cfg)
@@ -145,7 +145,7 @@ func resolve(cfg Config, attach func(*Config) (http.Handler, error)) *settings {
 		func() *Error { return unattached },
 		func() *Error { return checkHTTPClient(cfg) },
 		s.resolvePaths,
-		s.resolveSecrets,
+		func() *Error { return s.resolveSecrets(secretNames) },
 		env.checkSwitches,
 		s.resolveAccountKeys,
 		s.resolveBoxes,
@@ -406,7 +406,9 @@ func (s *settings) resolvePaths() *Error {
 	return nil
 }
 
-func (s *settings) resolveSecrets() *Error {
+// resolveSecrets checks the secrets, and makes what hashes with them. names are the variables that
+// [Config.Secrets] come from.
+func (s *settings) resolveSecrets(names map[string]string) *Error {
 	s.jwtSecrets = s.JWT.Secrets
 	if len(s.jwtSecrets) == 0 {
 		s.jwtSecrets = s.Secrets
@@ -417,16 +419,26 @@ func (s *settings) resolveSecrets() *Error {
 	}
 	s.hashes = tokenhash.New(s.Secrets...)
 	s.csrf = csrf.New(s.hashes)
-	for name, list := range map[string][]string{"Config.Secrets (AUTH_SECRET)": s.Secrets, "Config.JWT.Secrets": s.JWT.Secrets} {
-		for i, secret := range list {
-			if len(secret) < minSecret && !s.DangerouslyAllowShortSecrets {
-				return fail(codeMissingSecret,
-					fmt.Errorf("%s: secret %d has %d characters, at least %d are needed: use the output of "+
-						"\"openssl rand -base64 33\"", name, i+1, len(secret), minSecret))
-			}
+	for i, secret := range s.Secrets {
+		if fault := s.checkSecret(cmp.Or(names[secret], fmt.Sprintf("Config.Secrets: secret %d", i+1)), secret); fault != nil {
+			return fault
+		}
+	}
+	for i, secret := range s.JWT.Secrets {
+		if fault := s.checkSecret(fmt.Sprintf("Config.JWT.Secrets: secret %d", i+1), secret); fault != nil {
+			return fault
 		}
 	}
 	return nil
+}
+
+// checkSecret rejects a short secret.
+func (s *settings) checkSecret(name, secret string) *Error {
+	if len(secret) >= minSecret || s.DangerouslyAllowShortSecrets {
+		return nil
+	}
+	return fail(codeMissingSecret, fmt.Errorf("%s has %d characters, at least %d are needed: use the output of "+
+		"\"openssl rand -base64 33\"", name, len(secret), minSecret))
 }
 
 func (s *settings) checkSession() *Error {

@@ -91,7 +91,9 @@ var mistakes = []struct {
 		guide: "The program does not start",
 		run: func(w *setup) {
 			w.cfg.Secrets = []string{"short"}
-			w.refused("secret 1 has 5 characters, at least 32 are needed", "openssl rand -base64 33")
+			w.refused("Config.Secrets: secret 1 has 5 characters, at least 32 are needed", "openssl rand -base64 33")
+			w.cfg.Secrets, w.env["AUTH_SECRET_1"] = nil, "short"
+			w.refused("AUTH_SECRET_1 has 5 characters, at least 32 are needed", "openssl rand -base64 33")
 		},
 	},
 	{
