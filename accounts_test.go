@@ -335,7 +335,7 @@ func TestWhatAStoreCannotDoIsSaid(t *testing.T) {
 		{"UpdateAccount", update, plain, "MissingAdapterMethods", "Features.Accounts"},
 		{"UpdateAccount", update, nothing, "Configuration", "Config.Store"},
 		{"SignOutEverywhere", everywhere, plain, "MissingAdapterMethods", "Features.SessionList"},
-		{"SignOutEverywhere", everywhere, tokens, "Configuration", "Revocation"},
+		{"SignOutEverywhere", everywhere, tokens, "Configuration", "set Config.Session.Revocation, for example to sqlstore.NewRevocations"},
 		{"SignOutEverywhere", everywhere, tenants, "Configuration", "New"},
 		{"DeleteUser", remove, plain, "MissingAdapterMethods", "Features.DeleteUser"},
 		{"DeleteUser", remove, nothing, "Configuration", "Config.Store"},

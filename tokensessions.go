@@ -942,7 +942,7 @@ func (s tokenSessions) revokeBefore(ctx context.Context, e *errands, userID stri
 
 func (s tokenSessions) endEverywhere(ctx context.Context, userID string) error {
 	if s.Session.Revocation == nil {
-		return fail(CodeConfiguration, errors.New("SignOutEverywhere with token sessions needs Config.Session.Revocation"))
+		return fail(CodeConfiguration, errors.New("SignOutEverywhere with token sessions needs a RevocationStore: set Config.Session.Revocation, for example to sqlstore.NewRevocations(…)"))
 	}
 	return s.revokeUser(ctx, userID)
 }
@@ -950,7 +950,7 @@ func (s tokenSessions) endEverywhere(ctx context.Context, userID string) error {
 // endBeside ends every session. The sign-in that waits is one of them until beginAfter.
 func (s tokenSessions) endBeside(ctx context.Context, d *decision) error {
 	if s.Session.Revocation == nil {
-		return fail(CodeConfiguration, errors.New("CompleteOptions.Change with token sessions needs Config.Session.Revocation"))
+		return fail(CodeConfiguration, errors.New("CompleteOptions.Change with token sessions needs a RevocationStore: set Config.Session.Revocation, for example to sqlstore.NewRevocations(…)"))
 	}
 	return s.revokeUser(ctx, d.user.ID)
 }

@@ -136,6 +136,7 @@ var searched = map[string]string{
 	"mobile app": "/json-api.html", "own sign-in page": "/sign-in-page.html", "nginx": "/production.html", "writing a store": "/writing-a-store.html",
 	"custom provider": "/custom-provider.html", "single sign-out": "/single-sign-out.html", "translate": "/translation.html", "roles": "/roles.html",
 	"single-page": "/json-api.html", "goth": "/coming-from.html", "authboss": "/coming-from.html", "scs": "/coming-from.html",
+	"sign out everywhere": "/sessions.html",
 }
 
 func (r reader) searches(t *testing.T) {
