@@ -2,6 +2,7 @@ package pintle_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -53,10 +54,12 @@ var newUsers = map[string]struct {
 
 // newUserSite has the ways of newUsers. Its callback appends what it is asked about, and returns
 // what deny is at the time.
-func newUserSite(t *testing.T, transactions bool, asked *[]*pintle.SignInAttempt, deny *error) (*site, *recordingTxStore) {
+func newUserSite(
+	t *testing.T, transactions bool, asked *[]*pintle.SignInAttempt, deny *error, changes ...func(*site),
+) (*site, *recordingTxStore) {
 	t.Helper()
 	who := authtest.Person{Subject: "1", Name: "New", Email: "new@corp.example", EmailVerified: true}
-	s, k := hijackSite(t, pintle.StrategyDatabase, func(s *site) {
+	changes = append([]func(*site){func(s *site) {
 		if !transactions {
 			s.Store = s.Store.(*recordingTxStore).recordingStore
 		}
@@ -74,7 +77,8 @@ func newUserSite(t *testing.T, transactions bool, asked *[]*pintle.SignInAttempt
 			*asked = append(*asked, a)
 			return *deny
 		}
-	})
+	}}, changes...)
+	s, k := hijackSite(t, pintle.StrategyDatabase, changes...)
 	s.idp.SignInAs(who)
 	return s, k
 }
@@ -153,6 +157,49 @@ func TestANewUserIsRefusedAsASignInIs(t *testing.T) {
 	b.get(m.URL).fails("/auth/error", operator)
 	deny = nil
 	b.get(m.URL).goesTo(s.url)
+}
+
+// AT-172: a host whose directory does not answer admits nobody, whatever its error is: that of a
+// driver, of a context that has ended, or a fault of the store, after which a link works again.
+func TestAnOutageOfTheHostAdmitsNoNewUser(t *testing.T) {
+	outages := map[string]error{
+		"driver":  fmt.Errorf("look up the invitation: %w", sql.ErrConnDone),
+		"timeout": fmt.Errorf("look up the invitation: %w", context.DeadlineExceeded),
+		"fault":   &pintle.Error{Code: pintle.CodeStore, Err: errBroken},
+		"absence": fmt.Errorf("look up the invitation: %w", pintle.ErrNotFound),
+	}
+	for _, transactions := range []bool{true, false} {
+		for name, way := range newUsers {
+			for outage, down := range outages {
+				t.Run(fmt.Sprintf("%s, %s, transactions %t", name, outage, transactions), func(t *testing.T) {
+					var asked []*pintle.SignInAttempt
+					deny := down
+					s, k := newUserSite(t, transactions, &asked, &deny)
+					b := s.browser()
+					r := way.come(b)
+					if token := r.cookies()[sessionCookie]; b.who() != "anonymous" || token != nil && token.Value != "" || strings.Contains(r.body, "sessionToken") {
+						t.Errorf("the browser is %s, with the cookie %v: %s", b.who(), token, r.body)
+					}
+					for _, call := range k.takeCalls() {
+						read := strings.HasPrefix(call, "get") || strings.HasPrefix(call, "list") || strings.HasPrefix(call, "event ")
+						link := strings.HasSuffix(call, "VerificationToken") && way.kind == pintle.TypeEmail
+						if !read && !link && !slices.Contains([]string{"begin", "rollback"}, call) {
+							t.Errorf("the store is called for %s", call)
+						}
+					}
+					if made := k.byEmail(t, "new@corp.example"); made != nil || len(asked) != 1 {
+						t.Errorf("the user is %+v, and the host was asked %d times", made, len(asked))
+					}
+
+					asked, deny = nil, nil
+					way.come(s.browser())
+					if made := k.byEmail(t, "new@corp.example"); made == nil || k.sessions(t, made.ID) != 1 || len(asked) != 1 {
+						t.Errorf("after the outage the user is %+v, and the host was asked %d times", made, len(asked))
+					}
+				})
+			}
+		}
+	}
 }
 
 // A user who is signed in links an account, which makes no user.
