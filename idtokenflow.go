@@ -281,7 +281,7 @@ func (x *exchange) refuseNative(err error) {
 	case e.Code == CodeAccountNotLinked:
 		x.nativeError(http.StatusForbidden, "account_not_linked")
 	case e.Code == CodeAccessDenied:
-		x.nativeError(http.StatusForbidden, "access_denied")
+		x.nativeError(http.StatusForbidden, errorDenied)
 	default:
 		x.nativeError(http.StatusServiceUnavailable, errorServer)
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pintleauth/pintle/internal/clip"
@@ -205,21 +206,62 @@ func (x *exchange) consented(asked *nativeRequest, app *native.Application, here
 	}
 	if answer, err := single(params, "answer"); err != nil || answer != "yes" {
 		x.debug("application refused by the user")
-		return x.toApplication(asked, "error", "access_denied")
+		return x.toApplication(asked, "error", errorDenied)
 	}
 	return x.giveCode(asked, app, here)
 }
 
+// tellApplication sends the browser on to the application for which the user was to sign in, if
+// the host does not admit the user. The application would otherwise wait for an answer until its
+// user gives up. Whoever cannot sign in for another reason may try again here.
+//
+// https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
+func (x *exchange) tellApplication(err error) {
+	if classified(err).Code != CodeAccessDenied || x.action != actionSignIn && x.action != actionCallback || x.confirming() {
+		return
+	}
+	if x.provider != nil && x.provider.linking != nil && x.provider.linking(x) {
+		return // a user who is signed in wants another account, and no application
+	}
+	route := x.origin + x.base + "/" + string(actionNative) + "/" + nativeAuthorize + "?"
+	raw, waits := strings.CutPrefix(x.callbackURL, route)
+	if !waits {
+		return
+	}
+	params, err := query.Parse(raw)
+	if err != nil {
+		return
+	}
+	asked, err := readNativeRequest(params)
+	if err != nil {
+		return
+	}
+	if _, err := x.application(asked); err != nil || asked.wrong() != nil {
+		return
+	}
+	x.clearChecks()
+	if x.wantsJSON() {
+		_ = x.json(http.StatusOK, map[string]string{"url": x.addressOf(asked, "error", errorDenied)}) // text always marshals
+		return
+	}
+	_ = x.toApplication(asked, "error", errorDenied) // never fails
+}
+
 // toApplication sends the browser to the application, at an address that was checked.
 func (x *exchange) toApplication(asked *nativeRequest, name, value string) error {
+	x.answer.header = http.Header{"Referrer-Policy": {"no-referrer"}}
+	return x.redirect(x.addressOf(asked, name, value))
+}
+
+// addressOf returns the address of the application with an answer.
+func (x *exchange) addressOf(asked *nativeRequest, name, value string) string {
 	pairs := query.Values{{Key: name, Value: value}}
 	if asked.state != "" {
 		pairs.Add("state", asked.state)
 	}
 	// The application learns which site has answered: RFC 9207.
 	pairs.Add("iss", x.origin+x.base)
-	x.answer.header = http.Header{"Referrer-Policy": {"no-referrer"}}
-	return x.redirect(query.AppendValues(asked.redirect, pairs))
+	return query.AppendValues(asked.redirect, pairs)
 }
 
 // A nativeCode is what a code has sealed. It is good as long as the store has the two rows

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -186,6 +187,81 @@ func TestAnApplicationGetsASessionForACode(t *testing.T) {
 	if err := s.auth.SignOutEverywhere(t.Context(), session.User.ID); err != nil || app.who(token) != "anonymous" {
 		t.Errorf("the session of the application goes on: %v", err)
 	}
+}
+
+// A user whom the host does not admit comes back to the application as one who does not agree: it
+// would otherwise wait until its user gives up.
+func TestAnApplicationLearnsThatItsUserIsNotAdmitted(t *testing.T) {
+	denied := url.Values{"error": {"access_denied"}, "state": {"a state"}, "iss": {"http://localhost:3000/auth"}}
+	for name, way := range newUsers {
+		if strings.HasPrefix(name, "token") {
+			continue // for applications and scripts, which get the answer themselves
+		}
+		t.Run(name, func(t *testing.T) {
+			var asked []*pintle.SignInAttempt
+			deny := errors.New("not one of ours")
+			s, k := newUserSite(t, true, &asked, &deny, withApplicationsToo)
+			b := s.browser()
+			b.get(b.asksForCode(asking(nil)).want(http.StatusFound).location()).want(http.StatusOK)
+			r := way.come(b).want(http.StatusFound)
+			to, params, _ := strings.Cut(r.location(), "?")
+			if got, err := url.ParseQuery(params); to != "http://127.0.0.1:50000/in" || err != nil || !reflect.DeepEqual(got, denied) {
+				t.Errorf("the browser is sent to %s", r.location())
+			}
+			if r.header.Get("Referrer-Policy") != "no-referrer" || b.who() != "anonymous" || k.byEmail(t, "new@corp.example") != nil || len(asked) != 1 {
+				t.Errorf("the browser is %s, the host was asked %d times, and the answer has %v", b.who(), len(asked), r.header)
+			}
+			for _, left := range []string{"authjs.state", "authjs.pkce.code_verifier", "authjs.challenge"} {
+				if b.cookie(left) != "" {
+					t.Errorf("the browser keeps %s", left)
+				}
+			}
+
+			deny = nil // the same browser can try again
+			b.get(b.asksForCode(asking(nil)).want(http.StatusFound).location()).want(http.StatusOK)
+			if after := mustParse(t, way.come(b).location()); after.Path != "/auth/native/authorize" || after.Query().Encode() != asking(nil).Encode() {
+				t.Errorf("the browser is sent to %s", after)
+			}
+		})
+	}
+}
+
+// Nothing is sent to an address that is not registered, and what a user may try again stays here.
+func TestOnlyTheApplicationThatWaitsLearnsOfARefusal(t *testing.T) {
+	var asked []*pintle.SignInAttempt
+	deny := errors.New("not one of ours")
+	s, _ := newUserSite(t, true, &asked, &deny, withApplicationsToo)
+	authorize := func(changes map[string]string) string { return "/auth/native/authorize?" + asking(changes).Encode() }
+	for target, params := range map[string]string{
+		"no application": "/members", "another site": "https://evil.example/auth/native/authorize?" + asking(nil).Encode(),
+		"another address":        authorize(map[string]string{"redirect_uri": "https://evil.example/in"}),
+		"an unknown application": authorize(map[string]string{"client_id": "evil"}), "no challenge": authorize(map[string]string{"code_challenge": ""}),
+		"two addresses": authorize(nil) + "&redirect_uri=https%3A%2F%2Fevil.example", "no query": "/auth/native/authorize",
+	} {
+		b := s.browser()
+		b.get("/auth/signin?callbackUrl=" + url.QueryEscape(params))
+		if to := b.signInWith("acme").location(); to != s.url+"/auth/error?error=AccessDenied" {
+			t.Errorf("%s: the browser is sent to %s", target, to)
+		}
+	}
+
+	b := s.browser()
+	b.get("/auth/signin?callbackUrl=" + url.QueryEscape(authorize(nil)))
+	b.get("/auth/webauthn-options/passkey?action=register&email=new@corp.example").want(http.StatusOK)
+	r := b.post("/auth/callback/passkey", "action", "register", "data", `{"id":"a2V5"}`, "json", "true").want(http.StatusOK)
+	if !strings.HasPrefix(r.body, `{"url":"http://127.0.0.1:50000/in?error=access_denied`) {
+		t.Errorf("a script gets %s", r.body)
+	}
+	b.post("/auth/callback/credentials", "username", "ada", "password", "wrong").fails("/auth/signin", "CredentialsSignin")
+	deny = &pintle.Error{Code: pintle.CodeStore, Err: errBroken}
+	b.signInWith("acme").fails("/auth/error", operator)
+
+	// A user who is signed in links an account, and no application waits for that.
+	s, k := newUserSite(t, true, &asked, &deny, withApplicationsToo, func(s *site) { s.Callbacks.SignIn = refusing(errBroken) })
+	b = s.browser()
+	b.get("/auth/signin?callbackUrl=" + url.QueryEscape(authorize(nil)))
+	b.signInAs(k, k.seedUser(t, pintle.User{Name: "Ada", Email: "ada@example.org"}), pintle.StrategyDatabase)
+	b.signInWith("acme").fails("/auth/error", "AccessDenied")
 }
 
 func TestAUserCanRefuseAnApplication(t *testing.T) {

@@ -63,6 +63,7 @@ func (x *exchange) serve() {
 		x.answerBadRequest(err)
 	} else if err != nil {
 		x.answerError(err)
+		x.tellApplication(err)
 	}
 }
 

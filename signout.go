@@ -348,11 +348,13 @@ func (x *exchange) backChannelLogout(raw string) {
 	}
 }
 
-// The errors that a provider is told.
+// The errors that a provider or an application is told.
 //
 // https://openid.net/specs/openid-connect-backchannel-1_0.html#BCResponse
+// https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
 const (
 	errorRequest = "invalid_request"
+	errorDenied  = "access_denied"
 	errorServer  = "server_error"
 )
 
