@@ -45,6 +45,9 @@ func activity(w io.Writer, args []string) error {
 	if err := checkKind(q.Kind); err != nil {
 		return err
 	}
+	if !q.Until.IsZero() && !q.Since.Before(q.Until) {
+		return usagef("-until is not after -since: no event is listed")
+	}
 	if *limit < 0 {
 		return usagef("-limit is negative: 0 lists all")
 	}

@@ -99,7 +99,7 @@ func TestActivityIsListedAsJSONLines(t *testing.T) {
 
 func TestActivityRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	for want, args := range map[string][]string{
-		"-limit is negative": {"-limit", "-1"}, "24h for a day ago": {"-since", "yesterday"}, "-until": {"-until", "-3h"}, "want ok, refused, failed or begun": {"-outcome", "bad"},
+		"-limit is negative": {"-limit", "-1"}, "-until is not after -since": {"-since", "1h", "-until", "2h"}, "24h for a day ago": {"-since", "yesterday"}, "-until": {"-until", "-3h"}, "want ok, refused, failed or begun": {"-outcome", "bad"},
 	} {
 		says(t, execute(t, 2, append([]string{"activity"}, append(args, "sqlite:app.db")...)...), want)
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,12 +29,16 @@ func (f *tableFlags) address(args []string) (string, error) {
 	if len(args) > 1 {
 		return "", usagef("one URL is enough, and options come before it: %s", shownArguments(args))
 	}
-	address := os.Getenv("DATABASE_URL")
+	address, what := os.Getenv("DATABASE_URL"), "DATABASE_URL"
 	if len(args) == 1 {
-		address = args[0]
+		address, what = args[0], "the URL"
 	}
 	if address == "" {
-		return "", usagef("which database? Give its URL, or set DATABASE_URL")
+		return "", usagef("which database? Give its URL, such as sqlite:app.db, or set DATABASE_URL")
+	}
+	if !isDatabase(address) {
+		return "", usagef("%s has to begin with postgres:, mysql: or sqlite:, as postgres://USER:PASSWORD@HOST/DATABASE or, "+
+			"for a file, sqlite:app.db; only pintle sweep takes redis:, rediss: and mongodb: as well", what)
 	}
 	return address, nil
 }
@@ -91,7 +96,7 @@ func openDatabase(address string, how opening) (*sql.DB, sqlstore.Dialect, error
 		db, err := openSQLite(rest, how)
 		return db, sqlstore.SQLite, err
 	}
-	return nil, 0, usagef("the URL has to begin with postgres:, mysql: or sqlite:")
+	return nil, 0, usagef("this command takes no database of that kind: the URL has to begin with postgres:, mysql: or sqlite:")
 }
 
 // openSQLite opens a path with the settings that follow it. By default they are
@@ -105,17 +110,30 @@ func openSQLite(address string, how opening) (*sql.DB, error) {
 		return nil, usagef("the URL has to name a file: sqlite:app.db")
 	}
 	if how == mayCreate {
+		directory := filepath.Dir(fileOf(path))
+		if info, err := os.Stat(directory); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("the file of the database cannot be made: there is no directory %s", directory)
+		}
 		settings := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 		return sql.Open("sqlite", "file:"+path+"?"+cmp.Or(query, settings))
 	}
-	_, err := os.Stat(strings.TrimPrefix(path, "//"))
+	_, err := os.Stat(fileOf(path))
 	switch {
 	case err != nil && how == mustHaveTables:
 		return nil, fmt.Errorf("there is no database with the tables of Auth.js: %w", err)
 	case err != nil:
-		return nil, fmt.Errorf("there is no database yet: run pintle migrate: %w", err)
+		return nil, fmt.Errorf("there is no database yet: run pintle migrate, unless the name of the file is wrong: %w", err)
 	}
 	return sql.Open("sqlite", "file:"+path+"?mode=rw&"+cmp.Or(query, "_pragma=busy_timeout(5000)"))
+}
+
+// fileOf returns the name of the file that the path of a URL names.
+func fileOf(path string) string {
+	path = strings.TrimPrefix(path, "//")
+	if name, err := url.PathUnescape(path); err == nil {
+		return name
+	}
+	return path
 }
 
 // openMySQL opens a URL in the form of other tools, which the driver does not

@@ -66,16 +66,26 @@ func (f *tableFlags) given() bool {
 
 // examineDatabase looks at the database that args or the environment name.
 func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags) error {
-	address, err := f.address(args)
-	if err != nil {
-		return err
-	}
+	named := len(args) > 0 || f.database != ""
 	if err := f.check(); err != nil {
 		return err
 	}
-	db, dialect, err := openDatabase(address, mustExist)
-	if err != nil {
+	address, err := f.address(args)
+	var db *sql.DB
+	var dialect sqlstore.Dialect
+	if err == nil {
+		db, dialect, err = openDatabase(address, mustExist)
+	}
+	switch {
+	case err != nil && named:
 		return err
+	case err != nil: // one of the faults of the environment
+		text := err.Error()
+		if !strings.HasPrefix(text, "DATABASE_URL ") {
+			text = "DATABASE_URL: " + text
+		}
+		r.problem("%s", text)
+		return nil
 	}
 	defer db.Close()
 	store, err := f.storeOf(db, dialect)

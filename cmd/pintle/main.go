@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A command is one word after the program's name.
@@ -141,9 +142,30 @@ func parse(flags *flag.FlagSet, args []string) error {
 	case errors.Is(err, flag.ErrHelp):
 		return helpError{flags}
 	case err != nil:
-		return usagef("%v", err)
+		return usagef("%s", withForm(flags, err.Error()))
 	}
 	return nil
+}
+
+// withForm says what a number or a duration looks like, where package flag says "parse error".
+func withForm(flags *flag.FlagSet, message string) string {
+	text, failed := strings.CutSuffix(message, ": parse error")
+	if !failed {
+		return message
+	}
+	flags.VisitAll(func(f *flag.Flag) {
+		value, known := f.Value.(flag.Getter)
+		if !known || !strings.HasSuffix(text, " for flag -"+f.Name) {
+			return
+		}
+		switch value.Get().(type) {
+		case int:
+			message = text + ": write a whole number, such as 100"
+		case time.Duration:
+			message = text + ": write a number with its unit, such as 100ms, 10m or 24h"
+		}
+	})
+	return message
 }
 
 // A helpError is a command line that requests help.

@@ -26,7 +26,7 @@ func providers(w io.Writer, args []string) error {
 		return list(w, entries)
 	case "search":
 		if len(args) != 1 {
-			return usagef("search takes one word")
+			return usagef("search takes one word, such as: pintle providers search git")
 		}
 		return search(w, entries, args[0])
 	case "show":
@@ -64,7 +64,7 @@ func search(w io.Writer, entries []entry, word string) error {
 		}
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("no provider is called anything like %q: with an OpenID Connect issuer openid-connect will do", word)
+		return fmt.Errorf("no provider is called anything like %q: if it has an issuer of OpenID Connect, take openid-connect", word)
 	}
 	return list(w, found)
 }
@@ -83,7 +83,7 @@ func showOne(w io.Writer, entries []entry, args []string) error {
 		}
 	}
 	if len(ids) != 1 {
-		return usagef("show takes one id")
+		return usagef("show takes one id, such as github: pintle providers lists them")
 	}
 	for _, e := range entries {
 		if e.ID == ids[0] {

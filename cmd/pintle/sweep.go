@@ -145,10 +145,16 @@ func (f *sweepFlags) openRedis(address string) (*sweep.Job, func(), error) {
 		return nil, nil, unquoted(fmt.Errorf("the URL of the database: %w", err))
 	}
 	o.ContextTimeoutEnabled = true
+	redis.SetLogger(silent{}) // the error that the command prints has the reason
 	client := redis.NewClient(o)
 	store := redisstore.New(client, redisstore.Options{BaseKeyPrefix: f.prefix})
 	return sweep.New(pintle.Config{Store: store}), func() { _ = client.Close() }, nil
 }
+
+// silent is a logger of the client of Redis that writes nothing.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
 
 func (f *sweepFlags) openMongoDB(ctx context.Context, address string) (*sweep.Job, func(), error) {
 	if f.tables.given() || f.prefix != "" {

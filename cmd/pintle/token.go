@@ -41,6 +41,9 @@ func openToken(in io.Reader, w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	if strings.TrimSpace(string(text)) == "" {
+		return usagef("the standard input is empty: it has to be the token, or a Cookie header with it")
+	}
 	names := cookies
 	if *name != "" {
 		names = []string{*name}
@@ -54,10 +57,13 @@ func openToken(in io.Reader, w io.Writer, args []string) error {
 	return fmt.Errorf("%w: is AUTH_SECRET that of the application, the cookie called %s (-cookie), and the tenant, if there is one, named (-tenant)?", err, strings.Join(names, " or "))
 }
 
+// secretVariables have the secrets, newest first.
+var secretVariables = []string{"AUTH_SECRET_3", "AUTH_SECRET_2", "AUTH_SECRET_1", "AUTH_SECRET", "NEXTAUTH_SECRET"}
+
 // environmentSecrets are the secrets as package pintle reads them, newest first.
 func environmentSecrets() []string {
 	var secrets []string
-	for _, name := range []string{"AUTH_SECRET_3", "AUTH_SECRET_2", "AUTH_SECRET_1", "AUTH_SECRET", "NEXTAUTH_SECRET"} {
+	for _, name := range secretVariables {
 		if secret := os.Getenv(name); secret != "" {
 			secrets = append(secrets, secret)
 		}

@@ -65,8 +65,7 @@ func act(
 	if secret != nil && secret() && !a.secretsOut && !isTerminal(w) {
 		return usagef("what it prints is a secret, and the output is not a terminal: add -stdout if it goes to the right place")
 	}
-	secrets := environmentSecrets()
-	if len(secrets) == 0 {
+	if len(environmentSecrets()) == 0 {
 		return usagef("set AUTH_SECRET, and AUTH_SECRET_1 to AUTH_SECRET_3, to the secrets of the application")
 	}
 	store, db, err := a.open()
@@ -77,20 +76,21 @@ func act(
 	if a.tables.layout == "" { // tables of Auth.js have no list
 		a.revoked = sqlstore.NewRevocations(db.DB, db.dialect)
 	}
-	if err := a.attach(store, secrets); err != nil {
+	if err := a.attach(store, nil); err != nil {
 		return err
 	}
 	return do(a, flags.Args())
 }
 
-// attach makes the accounts of a configuration that is like that of the application.
+// attach makes the accounts of a configuration that is like that of the application. Without secrets
+// it has those of the environment.
 func (a *acting) attach(store *sqlstore.Store, secrets []string) error {
 	accounts := account.New(account.Options{Mail: func(context.Context, *pintle.Message) error { return nil }})
 	_, err := pintle.New(pintle.Config{
 		Store: store, Secrets: secrets, Accounts: accounts, Tenant: a.tenant,
 		URL:     cmp.Or(os.Getenv("AUTH_URL"), os.Getenv("NEXTAUTH_URL")),
 		Session: pintle.SessionConfig{Strategy: pintle.StrategyDatabase},
-		Getenv:  func(string) string { return "" },
+		Getenv:  secretVariable,
 		Logger:  slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -102,6 +102,14 @@ func (a *acting) attach(store *sqlstore.Store, secrets []string) error {
 		a.ctx = account.WithOperatorName(a.ctx, u.Username)
 	}
 	return nil
+}
+
+// secretVariable is the environment without what is not about secrets.
+func secretVariable(name string) string {
+	if slices.Contains(secretVariables, name) {
+		return os.Getenv(name)
+	}
+	return ""
 }
 
 // needsAddress reports that the address of the application is not known. The links that the
@@ -200,6 +208,8 @@ func simpleOf(find finder, name, done string, tokens bool, do func(a *acting, us
 	}
 }
 
+var errAddressTaken = errors.New("there is a user with the address: see pintle users show")
+
 func createUser(w io.Writer, args []string) error {
 	var name string
 	var roles names
@@ -209,7 +219,7 @@ func createUser(w io.Writer, args []string) error {
 	}, "an address", 1, nil, func(a *acting, args []string) error {
 		u, err := a.ops.Create(a.ctx, account.NewUser{Email: args[0], Name: name, Roles: roles})
 		if errors.Is(err, pintle.ErrConflict) {
-			return errors.New("there is a user with the address: see pintle users show")
+			return errAddressTaken
 		}
 		if err != nil {
 			return err
@@ -228,7 +238,11 @@ func inviteUser(w io.Writer, args []string) error {
 		flags.BoolVar(&revoke, "revoke", false, "take the invitation back")
 	}, "an address", 1, func() bool { return !revoke }, func(a *acting, args []string) error {
 		if revoke {
-			if err := a.ops.RevokeInvitation(a.ctx, args[0]); err != nil {
+			err := a.ops.RevokeInvitation(a.ctx, args[0])
+			if errors.Is(err, pintle.ErrNotFound) {
+				return errors.New("there is no invitation of the address that still works")
+			}
+			if err != nil {
 				return err
 			}
 			return said(w, "the invitation is taken back")
@@ -237,6 +251,9 @@ func inviteUser(w io.Writer, args []string) error {
 			return err
 		}
 		link, err := a.ops.Invite(a.ctx, account.Invitation{Email: args[0], Name: name, Roles: roles})
+		if errors.Is(err, pintle.ErrConflict) {
+			return errAddressTaken
+		}
 		if err != nil {
 			return err
 		}

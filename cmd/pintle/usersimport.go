@@ -167,7 +167,10 @@ func importUsers(w io.Writer, args []string) (err error) {
 	if err := withoutDatabase(flags.Args()); err != nil {
 		return err
 	}
-	if flags.NArg() != 1 {
+	switch {
+	case flags.NArg() == 0:
+		return usagef("which file? Give its name, or - for the standard input, after the options")
+	case flags.NArg() > 1:
 		return usagef("which file? Give its name, or - for the standard input, after the options: %s", shownArguments(flags.Args()))
 	}
 	defer func() {
@@ -210,8 +213,8 @@ func (o *importFlags) recorded(store *sqlstore.Store, run func() (userimport.Res
 	if o.dryRun {
 		return run()
 	}
-	secrets := environmentSecrets()
-	if len(secrets) == 0 { // they are needed for keyed hashes, which the record of an import does not have
+	var secrets []string
+	if len(environmentSecrets()) == 0 { // they are needed for keyed hashes, which the record of an import does not have
 		secrets = []string{rand.Text() + rand.Text()}
 	}
 	a := acting{usersFlags: o.usersFlags, tenant: o.tenant}

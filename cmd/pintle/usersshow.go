@@ -54,7 +54,10 @@ func showUser(w io.Writer, args []string) error {
 	if err := withoutDatabase(flags.Args()); err != nil {
 		return err
 	}
-	if flags.NArg() != 1 {
+	switch {
+	case flags.NArg() == 0:
+		return usagef("which user? Give one id or address, after the options")
+	case flags.NArg() > 1:
 		return usagef("which user? Give one id or address, after the options: %s", shownArguments(flags.Args()))
 	}
 	store, db, err := o.open()
