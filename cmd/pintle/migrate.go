@@ -80,6 +80,9 @@ func (f *tableFlags) refuseOthers(ctx context.Context, address string) error {
 	defer db.Close()
 	ctx, cancel := context.WithTimeout(ctx, examination)
 	defer cancel()
+	if err := db.PingContext(ctx); err != nil { // nothing is known of its tables
+		return fmt.Errorf("the %s database does not answer: %w", dialect, unquoted(err))
+	}
 	found := f.otherLayouts(ctx, db, dialect)
 	if found == nil {
 		return nil
