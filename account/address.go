@@ -391,7 +391,7 @@ func (v *visit) tellMoved(before, moved *pintle.User, undo *undoLink) {
 	v.note("address_change_done", moved.ID)
 	at, device := time.Now().UTC(), v.device()
 	if isProved(before) {
-		old := letter{kind: addressChanged, to: before.Email, value: moved.Email, at: at, device: device, link: v.url(v.adviceAt("forgot"))}
+		old := letter{kind: addressChanged, to: before.Email, value: moved.Email, at: at, device: device, link: v.url("forgot")}
 		if undo != nil {
 			old.kind, old.link, old.token, old.expires = addressChangedUndo, v.url("address-undo", "token", undo.token), undo.token, undo.flow.Expires
 			old.code = undo.code

@@ -126,3 +126,6 @@ func (a *Accounts) HeldActing(r *http.Request) (accountstore.Hash, error) {
 	}
 	return held[0].ID, nil
 }
+
+// AdvisesPassword are the mails whose advice is to choose another password.
+var AdvisesPassword = advisesPassword

@@ -39,6 +39,10 @@ func (v *visit) forgot() (next string, err error) {
 	if err != nil {
 		return "", err
 	}
+	first, err := v.lacksPassword(to)
+	if err != nil {
+		return "", err
+	}
 	// An address without an account gets a flow, too, whose token is dropped.
 	subject := v.boxes.subject(email)
 	asked := entry{kind: kindResetAsked, address: email, r: v.r}
@@ -61,7 +65,7 @@ func (v *visit) forgot() (next string, err error) {
 		unknown = letter{}
 	}
 	reset := letter{
-		kind: "reset", to: email, link: v.url("reset", "token", token), token: token, expires: f.Expires, ways: to.ways,
+		kind: "reset", to: email, link: v.url("reset", "token", token), token: token, expires: f.Expires, ways: to.ways, noPassword: first,
 	}
 	if len(to.ways) > 0 {
 		reset.other, reset.otherWord = v.site.originOf(v.r)+v.site.signIn(), "sign_in"

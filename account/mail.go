@@ -37,6 +37,8 @@ type letter struct {
 	at     time.Time
 	device string
 	last   bool
+
+	noPassword bool // the user has none
 }
 
 // send writes a mail and hands it to the host. An error is recorded and not returned: the
@@ -107,7 +109,7 @@ func (v *visit) compose(l letter) (*pintle.Message, error) {
 	if _, err := address.Normalize(l.to); err != nil || strings.ContainsAny(l.to, ",\r\n") {
 		return nil, errors.New("the address of the user is not one address")
 	}
-	t := v.mailText(l.kind)
+	t := v.mailText(l)
 	data := mail.Letter{
 		Data: mail.Data{URL: l.link}, Subject: strings.Replace(t.Subject, "%s", v.siteName(), 1), Heading: t.Heading,
 		Code: l.code, Ignore: t.Ignore,

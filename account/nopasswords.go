@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -112,13 +113,29 @@ func (v *visit) secretAfterUndo(u *pintle.User, before *accountstore.Factor, has
 	return v.settleMust(u)
 }
 
-// adviceAt is the page to which a mail links that would lead to a new password. The user ends
-// sessions there if passwords are off.
-func (a *Accounts) adviceAt(page string) string {
-	if page == "forgot" && a.o.Passwords.Off {
-		return "devices"
+// adviseFor gives a notice to a user without a password other advice than to choose a new one. The
+// mail links to the page on which the user ends sessions. A fault leaves the notice as it is: it
+// must be sent.
+func (v *visit) adviseFor(u *pintle.User, l *letter) {
+	l.noPassword = v.o.Passwords.Off
+	if !l.noPassword && slices.Contains(advisesPassword, l.kind) {
+		_, hash, err := v.storedPassword(v.ctx, u)
+		l.noPassword = err == nil && hash == ""
 	}
-	return page
+	if l.noPassword && l.link == v.url("forgot") {
+		l.link = v.url("devices")
+	}
+}
+
+// lacksPassword reports whether an addressee has no password. Its work is the same for every
+// address, so it does not call Passwords.Import, which may have one.
+func (v *visit) lacksPassword(to *addressee) (bool, error) {
+	rows, err := v.rows.Factors(v.ctx, cmp.Or(to.user, v.present.Load(), v.absent).ID)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	row := passwordIn(rows)
+	return v.o.Passwords.Import == nil && (row == nil || usableHash(row) == ""), nil
 }
 
 // advisesPassword are the mails whose advice is to choose another password.
@@ -128,11 +145,17 @@ var advisesPassword = []string{
 	"new-device", "new-devices", "codes-suspended",
 }
 
-// mailText is the text of a mail. If passwords are off, the advice is that of address-new, which
-// is to write to the operator of the site.
-func (v *visit) mailText(kind string) pages.MailText {
-	t := v.texts.Account.Mails[kind]
-	if !v.o.Passwords.Off || !slices.Contains(advisesPassword, kind) {
+// mailText is the text of a letter. To a user without a password, it gives the advice of
+// address-new, which is to write to the operator of the site, and no sentence about the password.
+func (v *visit) mailText(l letter) pages.MailText {
+	kind, t := l.kind, v.texts.Account.Mails[l.kind]
+	switch {
+	case !l.noPassword && !v.o.Passwords.Off:
+		return t
+	case kind == "reset":
+		t.Ignore = v.texts.Account.Mails["sign-up"].Ignore
+		return t
+	case !slices.Contains(advisesPassword, kind):
 		return t
 	}
 	other := v.texts.Account.Mails["address-new"]

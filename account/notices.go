@@ -169,7 +169,7 @@ func (v *visit) notify(kind string, u *pintle.User, value, page string) {
 	if event := noticed[kind]; event != "" {
 		v.note(event, u.ID)
 	}
-	v.inform(u, letter{kind: kind, value: value, link: v.url(v.adviceAt(page)), device: v.device()})
+	v.inform(u, letter{kind: kind, value: value, link: v.url(page), device: v.device()})
 }
 
 // inform sends a notice to the proven address of a user, within the budget of its kind.
@@ -210,6 +210,7 @@ func (v *visit) forNotice() (*visit, context.CancelFunc) {
 func (v *visit) sendNotice(u *pintle.User, l letter, required bool) {
 	v, done := v.forNotice()
 	defer done()
+	v.adviseFor(u, &l)
 	m, err := v.compose(l)
 	if err != nil || v.o.Notices.Change == nil {
 		v.deliver(l.kind, m, err)

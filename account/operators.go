@@ -353,6 +353,10 @@ func (o *Operators) SendReset(ctx context.Context, userID string) (link string, 
 	if err != nil {
 		return "", err
 	}
+	_, hash, err := v.storedPassword(ctx, u)
+	if err != nil {
+		return "", fmt.Errorf("account: SendReset: %w", err)
+	}
 	err = o.act(ctx, "op_reset_sent", u.ID, func(ctx context.Context) error {
 		token := newToken() // without the limit of flows that anyone begins
 		f, err := v.createFlow(ctx, resetKind, hashOf(token), u.ID, payload{Email: u.Email})
@@ -360,7 +364,7 @@ func (o *Operators) SendReset(ctx context.Context, userID string) (link string, 
 			return err
 		}
 		link = v.url("reset", "token", token)
-		v.send(letter{kind: "reset", to: u.Email, link: link, token: token, expires: f.Expires})
+		v.send(letter{kind: "reset", to: u.Email, link: link, token: token, expires: f.Expires, noPassword: hash == ""})
 		return nil
 	})
 	return link, err

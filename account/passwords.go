@@ -229,10 +229,15 @@ func (a *Accounts) keptPassword(ctx context.Context, u *pintle.User) (row *accou
 		hash, err = a.importHash(ctx, u)
 		return nil, hash, err
 	}
+	return row, usableHash(row), nil
+}
+
+// usableHash is the hash of a row with which the user can sign in, or "".
+func usableHash(row *accountstore.Factor) string {
 	if !row.Expires.IsZero() && !row.Expires.After(time.Now()) || isSpent(row) {
-		return row, "", nil
+		return ""
 	}
-	return row, row.Secret, nil
+	return row.Secret
 }
 
 // passwordOf returns the row of a user's password, or nil.

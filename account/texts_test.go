@@ -200,6 +200,7 @@ func TestMailsAreAsTheyWere(t *testing.T) {
 	for i, kind := range slices.Sorted(maps.Keys(page.English().Account.Mails)) {
 		if !kinds[kind] {
 			u.ID = fmt.Sprint("user ", i) // each has a budget of notices
+			s.setPassword(u.ID, goodPassword)
 			account.Notify(s.accounts, r, u, kind, "<i>3</i>")
 		}
 	}

@@ -280,9 +280,9 @@ func (v *visit) undoAddress() (next string, err error) {
 	v.clearCookie(undoKind)
 	v.note("address_change_undone", u.ID)
 	at, device := time.Now().UTC(), v.device()
-	v.sendNotice(back, letter{kind: "address-undone", to: back.Email, value: back.Email, at: at, device: device, link: v.url(v.adviceAt("forgot"))}, true)
+	v.sendNotice(back, letter{kind: "address-undone", to: back.Email, value: back.Email, at: at, device: device, link: v.url("forgot")}, true)
 	if u.Email != back.Email && isProved(u) {
-		v.sendNotice(u, letter{kind: "address-undone", to: u.Email, value: back.Email, at: at, device: device, link: v.url(v.adviceAt("forgot"))}, true)
+		v.sendNotice(u, letter{kind: "address-undone", to: u.Email, value: back.Email, at: at, device: device, link: v.url("forgot")}, true)
 	}
 	v.tell("UpdateUser", v.events.UpdateUser, back)
 	if err != nil {
