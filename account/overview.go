@@ -107,7 +107,11 @@ func (v *visit) attention(s *standing) (rows []page.Row, err error) {
 		}
 		rows = append(rows, row)
 	}
-	if !isProved(s.user) && (s.user.Email != "" || s.claims) {
+	gains, err := v.gainsByProof(s)
+	if err != nil {
+		return nil, err
+	}
+	if gains {
 		// Every user of a provider has an unproven address, and nothing is wrong. Only the user of a
 		// deferred sign-up loses the account without the proof.
 		row := page.Row{Title: page.Line{Before: v.word("address_unconfirmed")}, Icon: "mail", URL: v.pageURL("prove")}
@@ -136,6 +140,29 @@ func (v *visit) attention(s *standing) (rows []page.Row, err error) {
 		}
 	}
 	return rows, nil
+}
+
+// gainsByProof reports whether a proof of the address opens anything to the user: a way in by mail,
+// or what is not added beside an address that is not proven. With single sign-on only there may be
+// nothing of it, and users would confirm the address for nothing that they see.
+func (v *visit) gainsByProof(s *standing) (bool, error) {
+	switch {
+	case s.claims:
+		return true, nil
+	case s.user.Email == "" || isProved(s.user):
+		return false, nil
+	case !v.o.Passwords.Off || v.hasMail || !v.o.SecondFactor.Off || v.shows("passkeys"):
+		return true, nil
+	case !v.shows("accounts"):
+		return false, nil
+	}
+	list, err := v.linkedList()
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(v.linkable, func(id string) bool {
+		return !slices.ContainsFunc(list, func(a *pintle.Account) bool { return a.Provider == id })
+	}), nil
 }
 
 // waysIn are the other pages, with what there is to say about each.

@@ -232,3 +232,31 @@ func TestAnUnprovenAddressIsNoWarning(t *testing.T) {
 	newDeferred(t, false).browser().signUp("eve@example.com", "password", goodPassword).get("/auth/account").
 		says("Your address is not confirmed yet.").says(`class="row row-warns"`)
 }
+
+// A user whom an application with single sign-on only asks for nothing has nothing to confirm.
+func TestAnAddressIsToBeConfirmedByUsersWhoGainFromIt(t *testing.T) {
+	const todo = `<a href="/auth/account/prove">Your address is not confirmed yet.</a>`
+	off := func(_ *pintle.Config, o *account.Options) { o.Passwords.Off, o.SecondFactor.Off = true, true }
+	var s *site
+	for name, tt := range map[string]struct {
+		changes []func(*pintle.Config, *account.Options)
+		want    bool
+	}{
+		"single sign-on only": {[]func(*pintle.Config, *account.Options){off}, false},
+		"passwords":           {[]func(*pintle.Config, *account.Options){off, func(_ *pintle.Config, o *account.Options) { o.Passwords.Off = false }}, true},
+		"second factors":      {[]func(*pintle.Config, *account.Options){off, func(_ *pintle.Config, o *account.Options) { o.SecondFactor.Off = false }}, true},
+		"mail links":          {[]func(*pintle.Config, *account.Options){off, withMailLinks(&s)}, true},
+		"passkeys":            {[]func(*pintle.Config, *account.Options){off, withPasskeys(&echo{})}, true},
+		"another provider":    {[]func(*pintle.Config, *account.Options){off, withGitHub}, true},
+	} {
+		s = withAcme(t, false, authtest.Person{Subject: "ada", Email: ada, EmailVerified: true}, tt.changes...)
+		b := s.browser().get("/auth/signin").post("/auth/signin/acme").isSignedInAs(ada)
+		if !s.user(ada).EmailVerified.IsZero() {
+			t.Fatalf("%s: the address is proven", name)
+		}
+		if b.get("/auth/account").want(http.StatusOK); strings.Contains(b.page, todo) != tt.want {
+			t.Errorf("%s: the user is asked to confirm the address: %t, want %t", name, !tt.want, tt.want)
+		}
+		b.get("/auth/account/prove").want(http.StatusOK) // who wants to may
+	}
+}
