@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -292,5 +293,5 @@ func TestSecondFactorsThatAreOffAreNeitherAskedForNorAdded(t *testing.T) {
 	s, _, _ := withApp(t, false)
 	off := newSite(t, false, func(cfg *pintle.Config, o *account.Options) { cfg.Store, o.SecondFactor.Off = s.store, true })
 	b := off.browser().signIn(ada, goodPassword).isSignedInAs(ada)
-	b.get("/auth/account/totp").want(403)
+	b.get("/auth/account/totp").want(http.StatusNotFound)
 }

@@ -11,11 +11,15 @@ import (
 
 func count[T any](list []T) string { return strconv.Itoa(len(list)) }
 
-// showFactors lists the apps of the session's user.
+// showFactors lists the apps of the session's user. If second factors are off, there is a page only
+// for a user who has one from before and may remove it.
 func (v *visit) showFactors() (*view, error) {
 	u, set, err := v.ownFactors()
 	if err != nil {
 		return nil, err
+	}
+	if v.o.SecondFactor.Off && !set.asked() {
+		return nil, problemOf("not_found")
 	}
 	codes, err := v.usesCodes(u, set)
 	if err != nil {
@@ -213,11 +217,15 @@ func (v *visit) requiresFactor(u *pintle.User) (bool, error) {
 // and so do sign-ins that are held: what they have proven may not count any more. change
 // reports whether it has changed something, with or without an error: the user gets a mail then.
 func (v *visit) changeFactors(u *pintle.User, mail, notice string, change func() (bool, error), methods ...string) (next string, err error) {
-	err = v.changeWays(u, change, func() { v.notify(mail, u, "", "factors") }, methods...)
+	page := "factors"
+	if v.o.SecondFactor.Off {
+		page = "" // see showFactors: this may have been the last one
+	}
+	err = v.changeWays(u, change, func() { v.notify(mail, u, "", page) }, methods...)
 	if err != nil {
 		return "", err
 	}
-	return v.onWith("factors", "notice", notice), nil
+	return v.onWith(page, "notice", notice), nil
 }
 
 // changeWays is changeFactors for an app or a passkey. tell tells the user of a change.

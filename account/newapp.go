@@ -150,7 +150,7 @@ func (v *visit) totpRow(u *pintle.User, key *confirmedKey) (*accountstore.Factor
 func (v *visit) mayAdd(u *pintle.User, set *factors) error {
 	switch {
 	case v.o.SecondFactor.Off:
-		return problemOf("refused")
+		return problemOf("not_found")
 	case u.Email != "" && !isProved(u):
 		return v.unproved()
 	case len(set.totp) >= maxTOTP:

@@ -93,10 +93,22 @@ func TestWithoutSecondFactorsNothingLeadsToTheirPage(t *testing.T) {
 	if b := s.fresh(u).get("/auth/account").want(http.StatusOK); strings.Contains(b.page, link) {
 		t.Error("the page of the account leads to second factors, which are off")
 	}
+	for _, name := range []string{"factors", "factor", "remembered", "totp", "recovery-codes"} {
+		s.fresh(u).get("/auth/account/" + name).want(http.StatusNotFound)
+	}
 	s.app(u)
 	if b := s.fresh(u).get("/auth/account").want(http.StatusOK); strings.Count(b.page, link) != 1 {
 		t.Errorf("%d links lead to the app from before, want the one of its row", strings.Count(b.page, link))
 	}
+	b := s.fresh(u).get("/auth/account/factors").want(http.StatusOK)
+	if strings.Contains(b.page, "/auth/account/totp") {
+		t.Error("the page offers another app")
+	}
+	b.post("/auth/account/factor", "id", s.factor(u, "totp").ID, "action", "remove").isAt("/auth/account").says("The app is removed.")
+	if to := s.server.URL + "/auth/account"; s.mailOf("factor-removed").URL != to {
+		t.Errorf("the mail links to %s, want %s", s.mailOf("factor-removed").URL, to)
+	}
+	b.get("/auth/account/factors").want(http.StatusNotFound)
 }
 
 // A button that removes a way to sign in, or the account, is red. The end of a session is not: the
