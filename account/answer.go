@@ -228,7 +228,7 @@ func (v *visit) fail(err error) {
 	case p.text == "acting_role":
 		shown.Forms = []page.Form{{Action: v.site.path(stopActingRoute), Button: v.word("acting_end")}}
 	case v.acting != nil || len(p.links) > 0:
-	case v.session != nil || v.status == http.StatusServiceUnavailable: // then it is not known who is signed in
+	case v.session != nil || v.status == http.StatusServiceUnavailable || v.maySeeAccount(): // with 503 it is not known who is signed in
 		shown.Links = []page.Link{{URL: v.pageURL(""), Text: v.word("overview")}}
 	default:
 		shown.Links = []page.Link{{URL: v.site.signIn(), Text: v.word("sign_in")}}
@@ -237,6 +237,16 @@ func (v *visit) fail(err error) {
 		v.dress(&shown)
 	}
 	v.writePage(v.pages.Form(shown))
+}
+
+// maySeeAccount reports whether the page that says that there is no such page leads to the account:
+// no route has read the session. It also does if the session cannot be read.
+func (v *visit) maySeeAccount() bool {
+	if v.status != http.StatusNotFound && v.status != http.StatusMethodNotAllowed {
+		return false
+	}
+	session, err := v.cookieSession()
+	return err != nil || session != nil && session.User.ID != ""
 }
 
 // textOf is the key of the text of a problem. Of a page that was only opened nothing could be

@@ -85,6 +85,24 @@ func TestEveryPageOfAnAccountHasTheNavigationAndTheSignOut(t *testing.T) {
 	b.get("/auth/account/devices").post("/auth/account/end-devices", "handle", "x").want(http.StatusNotFound).says("<nav ")
 }
 
+func TestAPageThatIsNotThereLeadsUsersToTheAccount(t *testing.T) {
+	inBothKinds(t, func(t *testing.T, tokens bool) {
+		s := newSite(t, tokens)
+		u := s.seed(ada, goodPassword, true)
+		const overview, signIn = `href="/auth/account">Overview</a>`, `href="/auth/signin">Sign in</a>`
+		for path, status := range map[string]int{
+			"/auth/account/passwords": http.StatusNotFound, "/auth/account/end-devices": http.StatusMethodNotAllowed,
+		} {
+			if b := s.fresh(u).get(path).want(status).says(overview); strings.Contains(b.page, signIn) {
+				t.Errorf("%s offers to sign in to a user who is signed in", path)
+			}
+			if b := s.browser().get(path).want(status).says(signIn); strings.Contains(b.page, overview) {
+				t.Errorf("%s leads to an account without a user", path)
+			}
+		}
+	})
+}
+
 // Without second factors nothing leads to their page, unless a user has one from before.
 func TestWithoutSecondFactorsNothingLeadsToTheirPage(t *testing.T) {
 	s := newSite(t, false, func(_ *pintle.Config, o *account.Options) { o.SecondFactor.Off = true })
