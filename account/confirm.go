@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -220,6 +221,10 @@ func (v *visit) showConfirm() (*view, error) {
 			p.Text, p.Links = page.Plain(v.sentence("address_unproved", 0)), toProof
 		}
 	default:
+		failed := v.failedProvider(c)
+		if another := slices.IndexFunc(c.ways, func(way string) bool { return way != failed }); failed != "" && another >= 0 {
+			c.way = c.ways[another]
+		}
 		if p.Forms, err = v.confirmForms(c); err != nil {
 			return nil, err
 		}
@@ -230,16 +235,44 @@ func (v *visit) showConfirm() (*view, error) {
 			}
 		}
 		p.Hint = v.lostHint(c)
-		if v.problem != nil && !slices.ContainsFunc(c.ways, func(way string) bool { return !strings.HasPrefix(way, byProvider) }) {
-			// Some providers never say when their user has signed in. A new sign-in is a proof all
-			// the same, as where the provider speaks OAuth 2 alone.
-			p.Hint, p.Links = v.word("sign_in_again"), append(p.Links, v.toSignIn())
-		}
-		if c.need == TwoFactors && c.mayEnrol { // the provider may report one factor alone
-			p.Links = append(p.Links, v.link("totp", "add_totp", "callbackUrl", v.wayBack()))
-		}
+		v.besideProviders(c, &p, failed)
 	}
 	return &view{page: p, data: data}, nil
+}
+
+// failedProvider returns the way by a provider that has just not confirmed the user, or "".
+func (v *visit) failedProvider(c *confirmation) string {
+	switch {
+	case v.problem == nil || v.problem.code != "provider_failed":
+		return ""
+	case v.r.Method == http.MethodPost:
+		return c.way
+	}
+	return byProvider + queryOf(v.r.URL, "from")
+}
+
+// besideProviders adds what a user can do whom only providers confirm, and they may not. It is the
+// main button if nothing else is left. A provider may report one factor alone. And some never say
+// when their user has signed in: a new sign-in is a proof all the same, as where the provider
+// speaks OAuth 2 alone.
+func (v *visit) besideProviders(c *confirmation, p *page.FormPage, failed string) {
+	enrol, enrols := v.link("totp", "add_totp", "callbackUrl", v.wayBack()), c.need == TwoFactors && c.mayEnrol
+	main := func(word string, link page.Link) {
+		p.Groups = []page.Group{{Text: page.Plain(v.word(word)), Links: []page.Link{link}, Main: true}}
+	}
+	stuck := failed != "" && c.way == failed
+	switch {
+	case stuck && enrols:
+		main("needs_second_factor", enrol)
+	case stuck:
+		main("sign_in_again", v.toSignIn())
+	case enrols:
+		p.Links = append(p.Links, enrol)
+	}
+	isOther := func(way string) bool { return !strings.HasPrefix(way, byProvider) }
+	if failed != "" && (!stuck || enrols) && !slices.ContainsFunc(c.ways, isOther) {
+		p.Hint, p.Links = v.word("sign_in_again"), append(p.Links, v.toSignIn())
+	}
 }
 
 // lostHint says what a user does who cannot prove a second factor that the page asks for. Nothing that reads

@@ -301,6 +301,64 @@ func TestASignInConfirmsWhereTheProviderCannot(t *testing.T) {
 	})
 }
 
+var mainButton = regexp.MustCompile(`class="(?:button )?primary"[^>]*>([^<]*)<`)
+
+// The main button of the page to confirm is one that can work after a provider has not confirmed
+// the user.
+func TestAProviderThatDidNotConfirmIsNoLongerTheMainWay(t *testing.T) {
+	const provider, signIn = "Continue with Test identity provider", "Sign in"
+	offs := func(_ *pintle.Config, o *account.Options) { o.Passwords.Off, o.SecondFactor.Off = true, true }
+	trusted := func(_ *pintle.Config, o *account.Options) { o.SecondFactor.SkipFor = []string{"acme"} }
+	for name, tt := range map[string]struct {
+		change func(*pintle.Config, *account.Options)
+		proven bool
+		demand account.Demand
+		want   string
+		links  []string // besides
+	}{
+		"nothing else":    {offs, false, account.Demand{MaxAge: tenMinutes}, signIn, nil},
+		"a mail":          {offs, true, account.Demand{MaxAge: tenMinutes}, "Send me a code by mail", []string{"Use Test identity provider"}},
+		"a factor to add": {trusted, false, account.Demand{Level: account.TwoFactors, MaxAge: tenMinutes}, "Add an authenticator app", []string{">Sign in<"}},
+	} {
+		idp, withAcme := acme(t)
+		s := newSite(t, false, withAcme, tt.change)
+		s.demand("/danger", tt.demand)
+		u := s.seed(ada, "", tt.proven)
+		s.signsInAt(idp, u)
+		b := s.browser().sessionFrom("acme", u)
+		mains := func(want string, links ...string) {
+			t.Helper()
+			if found := mainButton.FindAllStringSubmatch(b.page, -1); len(found) != 1 || found[0][1] != want {
+				t.Errorf("%s: the main buttons are %q, want %q", name, found, want)
+			}
+			for _, link := range links {
+				b.says(link)
+			}
+		}
+		b.get("/danger").isAt("/auth/account/confirm")
+		mains(provider)
+		idp.Break(authtest.IDTokenWithoutAuthTime)
+		b.confirmBy().isAt("/auth/account/confirm").says("did not confirm that it is you")
+		mains(tt.want, append(tt.links, "Test identity provider")...)
+	}
+}
+
+// sessionFrom gives the browser a session that began at a provider an hour ago.
+func (b *browser) sessionFrom(provider string, u *pintle.User) *browser {
+	b.t.Helper()
+	w := httptest.NewRecorder()
+	how := pintle.Authentication{Time: time.Now().Add(-time.Hour), Provider: provider, Methods: []string{"fed"}}
+	if _, _, err := b.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{Authentication: how}); err != nil {
+		b.t.Fatal(err)
+	}
+	here, err := url.Parse(b.server.URL)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.client.Jar.SetCookies(here, w.Result().Cookies())
+	return b
+}
+
 // A provider that the application trusts may prove two factors, in a session that began
 // there.
 func TestATrustedProviderMayProveTwoFactors(t *testing.T) {
@@ -309,27 +367,13 @@ func TestATrustedProviderMayProveTwoFactors(t *testing.T) {
 	s.demand("/danger", account.Demand{Level: account.TwoFactors, MaxAge: tenMinutes})
 	u := s.seed("ada@example.com", "", false)
 	s.signsInAt(idp, u)
-	begins := func(provider string) *browser {
-		b := s.browser()
-		w := httptest.NewRecorder()
-		how := pintle.Authentication{Time: time.Now().Add(-time.Hour), Provider: provider, Methods: []string{"fed"}}
-		if _, _, err := s.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{Authentication: how}); err != nil {
-			t.Fatal(err)
-		}
-		here, err := url.Parse(s.server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.client.Jar.SetCookies(here, w.Result().Cookies())
-		return b
-	}
-	b := begins("acme")
+	b := s.browser().sessionFrom("acme", u)
 	b.get("/danger").says("Continue with Test identity provider").says("/auth/account/totp")
 	b.confirmBy().isAt("/auth/account/confirm").says("Continue with Test identity provider")
 	idp.Tamper(authtest.Tamper{IDToken: func(_, claims map[string]any) { claims["amr"] = []string{"mfa"} }})
 	b.confirmBy().isAt("/danger").says("done")
 
-	b = begins("other")
+	b = s.browser().sessionFrom("other", u)
 	b.get("/danger").isAt("/auth/account/confirm").says("needs a second factor")
 	b.get("/auth/account/confirm?acr_values=1fa&max_age=600").confirmBy()
 	b.get("/danger").isAt("/auth/account/confirm")

@@ -264,6 +264,7 @@ func (p *Pages) Form(d FormPage) Page {
 	// The summary of what is wrong has the focus, and otherwise the first input of the
 	// page. The fields of rows are not what the user came for.
 	b := &formBuilder{page: &d, texts: &p.texts, uses: map[string]int{}, focused: d.Problem != "" || d.Notice != ""}
+	b.stands = slices.ContainsFunc(d.Groups, func(g Group) bool { return g.Main })
 	var forms []formView
 	for _, f := range d.Forms {
 		forms = append(forms, b.form(f))

@@ -41,6 +41,9 @@ type Group struct {
 	Rows    []Row
 	Forms   []Form
 	Links   []Link
+
+	// Main shows the links as the main button of the page.
+	Main bool
 }
 
 // A Row is one thing that a user has, such as a passkey.
