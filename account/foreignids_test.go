@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	shownForm  = regexp.MustCompile(`(?s)<form action="([^"]*)" method="post">(.*?)</form>`)
+	shownForm  = regexp.MustCompile(`(?s)<form action="([^"]*)" method="post"(?: aria-labelledby="[^"]*")?>(.*?)</form>`)
 	shownInput = regexp.MustCompile(`<input [^>]*?name="([^"]+)"[^>]*>`)
 	shownValue = regexp.MustCompile(` value="([^"]*)"`)
 )

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	anyForm   = regexp.MustCompile(`(?s)<form action="([^"]*)" method="post">(.*?)</form>`)
+	anyForm   = regexp.MustCompile(`(?s)<form action="([^"]*)" method="post"(?: aria-labelledby="[^"]*")?>(.*?)</form>`)
 	anyInput  = regexp.MustCompile(`<input [^>]*>`)
 	inputName = regexp.MustCompile(` name="([^"]*)"`)
 	inputText = regexp.MustCompile(` value="([^"]*)"`)

@@ -90,6 +90,10 @@ type providerView struct {
 	// AddressID is the id of the field of another form from which a passkey takes the address.
 	AddressID string
 
+	// Title is the heading of a form that has a label of another form. It names the form for screen
+	// readers, too: see titles.
+	Title string
+
 	// Primary is the one button that stands out. LastUsed marks the provider that was
 	// used last in this browser.
 	Primary, LastUsed bool
@@ -198,7 +202,40 @@ func (p *Pages) providerViews(d *SignInData) ([]providerView, []*tile) {
 		}
 		views = append(views, view)
 	}
+	p.titles(views)
 	return views, tiles
+}
+
+// titles gives headings to the forms that have the label of a field of another form, such as the
+// address of a mail link and that of a password: the labels alone do not tell them apart.
+func (p *Pages) titles(views []providerView) {
+	forms := map[string]int{} // that have a label
+	for _, view := range views {
+		for label := range p.labels(view) {
+			forms[label]++
+		}
+	}
+	for i, view := range views {
+		for label := range p.labels(view) {
+			if forms[label] > 1 {
+				views[i].Title = view.Label
+			}
+		}
+	}
+}
+
+// labels are those of a form that are shown.
+func (p *Pages) labels(v providerView) map[string]bool {
+	labels := map[string]bool{}
+	if v.Kind == Email {
+		labels[p.texts.EmailLabel] = true
+	}
+	for _, in := range v.Inputs {
+		if in.Type != "hidden" {
+			labels[in.Label] = true
+		}
+	}
+	return labels
 }
 
 // typedInto is what stands in the field of a form that names the user.

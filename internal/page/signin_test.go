@@ -491,3 +491,46 @@ func TestAPageHasOneFieldForTheAddress(t *testing.T) {
 		})
 	}
 }
+
+// Two forms with the same label have headings, which name them for screen readers as well.
+func TestFormsWithTheSameLabelAreToldApart(t *testing.T) {
+	withAddress := page.Provider{
+		ID: "credentials", Name: "Password", Kind: page.Credentials, Action: "/c",
+		Fields: []page.Field{{Name: "email", Label: "Email", Attributes: map[string]string{"type": "email"}}, {Name: "password", Label: "Password", Attributes: map[string]string{"type": "password"}}},
+	}
+	own := passkey
+	own.Borrows = false
+	form := regexp.MustCompile(`<form [^>]*aria-labelledby="title-([a-z]+)"[^>]*>`)
+	for name, tt := range map[string]struct {
+		providers []page.Provider
+		want      map[string]string
+	}{
+		"a mail and a password":       {[]page.Provider{mail, withAddress, github}, map[string]string{"email": "Sign in with Email", "credentials": "Sign in with password"}},
+		"a mail and a login name":     {[]page.Provider{mail, password, github}, nil},
+		"a mail alone":                {[]page.Provider{mail}, nil},
+		"a password and a passkey":    {[]page.Provider{withAddress, passkey}, nil}, // which has no field of its own
+		"a passkey with its own":      {[]page.Provider{password, mail, own}, map[string]string{"email": "Sign in with Email", "passkey": "Sign in with a passkey"}},
+		"two forms with a card":       {[]page.Provider{fields, mail}, nil},
+		"hidden fields are not shown": {[]page.Provider{hiddenField("a"), hiddenField("b")}, nil},
+	} {
+		body := string(newPages(t, page.Theme{}, page.Texts{}).SignIn(page.SignInData{Site: site, Providers: tt.providers}).Body)
+		_, body, _ = strings.Cut(body, "<body")
+		if n := strings.Count(body, "<h2"); n != len(tt.want) {
+			t.Errorf("%s: the page has %d headings of forms, want %d", name, n, len(tt.want))
+		}
+		named := 0
+		for _, m := range form.FindAllStringSubmatch(body, -1) {
+			if named++; !strings.Contains(body, `<h2 id="title-`+m[1]+`">`+tt.want[m[1]]+`</h2>`) {
+				t.Errorf("%s: the form %s lacks its heading %q", name, m[1], tt.want[m[1]])
+			}
+		}
+		if named != len(tt.want) {
+			t.Errorf("%s: %d forms have names, want %d", name, named, len(tt.want))
+		}
+	}
+}
+
+// hiddenField is a form with a hidden field.
+func hiddenField(id string) page.Provider {
+	return page.Provider{ID: id, Name: id, Kind: page.Credentials, Action: "/" + id, Fields: []page.Field{{Name: "tenant", Attributes: map[string]string{"type": "hidden"}}}}
+}
