@@ -57,7 +57,7 @@ func ExamplePages() {
 {{with .Problem}}<p role="alert">{{.}}</p>{{end}}
 <form method="post">
 <input type="hidden" name="callbackUrl" value="{{.Next}}">
-<label>Email <input name="email" type="email" autocomplete="username"></label>
+<label>Email <input name="email" type="email" autocomplete="username" value="{{.Email}}"></label>
 <label>Password <input name="password" type="password" autocomplete="current-password"></label>
 <button>Sign in</button>
 </form>`))
@@ -78,11 +78,11 @@ func ExamplePages() {
 		log.Fatal(err)
 	}
 	login := http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		data := struct{ Next, Problem string }{Next: r.FormValue("callbackUrl")}
+		data := struct{ Next, Email, Problem string }{Next: r.FormValue("callbackUrl"), Email: r.PostFormValue("email")}
 		if r.Method == http.MethodPost {
 			next, err := auth.SignIn(w, r, "credentials", pintle.SignInOptions{
 				RedirectTo: data.Next,
-				Fields:     map[string]any{"email": r.PostFormValue("email"), "password": r.PostFormValue("password")},
+				Fields:     map[string]any{"email": data.Email, "password": r.PostFormValue("password")},
 			})
 			if err == nil {
 				http.Redirect(w, r, next, http.StatusSeeOther)
@@ -108,10 +108,14 @@ func ExamplePages() {
 		login.ServeHTTP(w, r)
 		_, problem, _ := strings.Cut(w.Body.String(), `<p role="alert">`)
 		problem, _, _ = strings.Cut(problem, "<")
-		fmt.Println(strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Header().Get("Location"), problem, " ", w.Header().Get("Retry-After"))))
+		kept := ""
+		if strings.Contains(w.Body.String(), `value="ali@example.com"`) {
+			kept = "The address is still there. "
+		}
+		fmt.Println(strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Header().Get("Location"), problem, " ", kept, w.Header().Get("Retry-After"))))
 	}
 	// Output:
 	// 303 http://localhost:3000/cave
-	// 200 That did not work. Try again.
-	// 429 Too many attempts. Wait a minute. 60
+	// 200 That did not work. Try again. The address is still there.
+	// 429 Too many attempts. Wait a minute. The address is still there. 60
 }
