@@ -20,11 +20,19 @@ import (
 // AddressChange are the rules for changes of the address of a user. [SignUp].Allow decides
 // about a new address as well.
 type AddressChange struct {
+	// Off takes the pages out on which users change their address. A change that waits cannot be
+	// finished. A link that undoes an earlier one still works: it is what the owner has against a
+	// thief.
+	Off bool
+
 	// UndoFor is how long the link in the mail to the old address undoes the change. Whoever
 	// has that mailbox can use it, also if it has another owner by then. Zero means 7 days,
 	// negative no link, and more than 30 days is an error.
 	UndoFor time.Duration
 }
+
+// addressRoutes are the routes that AddressChange.Off leaves out.
+var addressRoutes = []string{"address", "address-finish", "address-cancel"}
 
 // longestUndo is the most that AddressChange.UndoFor may be.
 const longestUndo = 30 * 24 * time.Hour
@@ -415,8 +423,12 @@ func (v *visit) cancelAddress() (next string, err error) {
 	return withQuery(v.site.path(""), "notice", "address_cancelled"), nil
 }
 
-// changesAddress reports whether a change of the address is pending.
+// changesAddress reports whether a change of the address is pending. With [AddressChange].Off none
+// can be finished.
 func (v *visit) changesAddress(userID string) (bool, error) {
+	if v.o.AddressChange.Off {
+		return false, nil
+	}
 	n, err := v.rows.CountFlows(v.ctx, userID, addressKind.name, time.Now())
 	if err != nil {
 		return false, unavailable(err)

@@ -37,7 +37,10 @@ func (v *visit) showProfile() (*view, error) {
 	}
 	p.Forms = []page.Form{v.formTo("profile", "profile", name)}
 	p.Forms[0].Heading.Before = text.Heading
-	rows := []page.Row{v.addressRow(u)}
+	var rows []page.Row
+	if v.shows("address") || u.Email != "" {
+		rows = append(rows, v.addressRow(u))
+	}
 	removesOnly := !v.shows("picture")
 	if !removesOnly {
 		rows = append([]page.Row{{
@@ -53,7 +56,9 @@ func (v *visit) showProfile() (*view, error) {
 		remove.Hidden = append(remove.Hidden, page.HiddenField{Name: "image", Value: "remove"})
 		p.Forms = append(p.Forms, remove)
 	}
-	p.Groups = []page.Group{{Rows: rows}}
+	if len(rows) > 0 {
+		p.Groups = []page.Group{{Rows: rows}}
+	}
 	pictures, err := v.linkedPictures(u)
 	if err != nil {
 		return nil, err
@@ -65,10 +70,17 @@ func (v *visit) showProfile() (*view, error) {
 	return &view{page: p, data: map[string]any{"name": textOrNil(u.Name), "image": textOrNil(u.Image), "pictures": describePictures(pictures)}}, nil
 }
 
-// addressRow leads to the change of the address.
+// addressRow leads to the change of the address. Without one it leads to the proof of an address
+// that is not proven.
 func (v *visit) addressRow(u *pintle.User) page.Row {
 	row := page.Row{Title: page.Line{Before: v.word("address_change")}, URL: v.pageURL("address"), Icon: "mail"}
-	if u.Email != "" {
+	switch {
+	case !v.shows("address"):
+		row.Title, row.URL = page.Line{Value: u.Email}, ""
+		if !isProved(u) {
+			row.URL = v.pageURL("prove")
+		}
+	case u.Email != "":
 		row.Lines = append(row.Lines, page.Line{Value: u.Email})
 	}
 	switch {

@@ -144,6 +144,7 @@ func (a *Accounts) allRoutes() map[string]*route {
 		}
 	}
 	drop(!a.o.Passwords.Off, passwordRoutes...)
+	drop(!a.o.AddressChange.Off, addressRoutes...)
 	drop(a.o.Pictures.Store != nil, "picture")
 	drop(len(a.passkeys) > 0, "passkeys", "passkey")
 	drop(len(a.linkable) > 0, "accounts", "unlink")
