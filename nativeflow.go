@@ -217,7 +217,11 @@ func (x *exchange) consented(asked *nativeRequest, app *native.Application, here
 //
 // https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2.1
 func (x *exchange) tellApplication(err error) {
-	if classified(err).Code != CodeAccessDenied || x.action != actionSignIn && x.action != actionCallback || x.confirming() {
+	// A mail is refused alike for all reasons, and an outage is one of them.
+	if e := classified(err); e.Code != CodeAccessDenied || e.RetryAfter > 0 || errors.Is(e, CodeStore) || x.confirming() {
+		return
+	}
+	if x.action != actionSignIn && x.action != actionCallback && x.action != actionIDToken {
 		return
 	}
 	if x.provider != nil && x.provider.linking != nil && x.provider.linking(x) {
@@ -239,7 +243,9 @@ func (x *exchange) tellApplication(err error) {
 	if _, err := x.application(asked); err != nil || asked.wrong() != nil {
 		return
 	}
-	x.clearChecks()
+	if x.action == actionCallback { // of another action they are those of another tab
+		x.clearChecks()
+	}
 	if x.wantsJSON() {
 		_ = x.json(http.StatusOK, map[string]string{"url": x.addressOf(asked, "error", errorDenied)}) // text always marshals
 		return

@@ -195,7 +195,7 @@ func TestAnApplicationLearnsThatItsUserIsNotAdmitted(t *testing.T) {
 	denied := url.Values{"error": {"access_denied"}, "state": {"a state"}, "iss": {"http://localhost:3000/auth"}}
 	for name, way := range newUsers {
 		if strings.HasPrefix(name, "token") {
-			continue // for applications and scripts, which get the answer themselves
+			continue // of which a script or an application gets the answer
 		}
 		t.Run(name, func(t *testing.T) {
 			var asked []*pintle.SignInAttempt
@@ -252,9 +252,39 @@ func TestOnlyTheApplicationThatWaitsLearnsOfARefusal(t *testing.T) {
 	if !strings.HasPrefix(r.body, `{"url":"http://127.0.0.1:50000/in?error=access_denied`) {
 		t.Errorf("a script gets %s", r.body)
 	}
+	var to struct{ URL string }
+	b.tap("acme", s.idp.IDTokenFor("web", "web", b.nonce("acme"), nil), "callbackUrl", authorize(nil)).want(http.StatusOK).json(&to)
+	if !strings.HasPrefix(to.URL, "http://127.0.0.1:50000/in?error=access_denied") {
+		t.Errorf("the script of an SDK gets %s", to.URL)
+	}
 	b.post("/auth/callback/credentials", "username", "ada", "password", "wrong").fails("/auth/signin", "CredentialsSignin")
+	deny = &pintle.Error{Code: pintle.CodeAccessDenied, RetryAfter: time.Minute, Err: errBroken}
+	b.signInWith("acme").fails("/auth/error", "AccessDenied")
 	deny = &pintle.Error{Code: pintle.CodeStore, Err: errBroken}
 	b.signInWith("acme").fails("/auth/error", operator)
+
+	// A mail is refused during an outage as it is otherwise. One that is refused leaves a
+	// sign-in in another tab alone.
+	refused := error(&pintle.Error{Code: pintle.CodeStore, Err: errBroken})
+	s, _ = newUserSite(t, true, &asked, &deny, withApplicationsToo, func(s *site) {
+		s.Callbacks.SignIn = func(_ context.Context, a *pintle.SignInAttempt) (string, error) {
+			if a.VerificationRequest {
+				return "", refused
+			}
+			return "", nil
+		}
+	})
+	b, deny = s.browser(), nil
+	b.get("/auth/signin?callbackUrl=" + url.QueryEscape(authorize(nil)))
+	b.askForMail("new@corp.example").fails("/auth/error", "AccessDenied")
+	refused = errors.New("not one of ours")
+	other := b.leave("acme")
+	if sent := b.askForMail("new@corp.example").location(); !strings.HasPrefix(sent, "http://127.0.0.1:50000/in?error=access_denied") {
+		t.Errorf("the browser is sent to %s", sent)
+	}
+	if b.get(b.consent(other)).want(http.StatusFound); b.who() == "anonymous" {
+		t.Error("the refusal ended the sign-in in another tab")
+	}
 
 	// A user who is signed in links an account, and no application waits for that.
 	s, k := newUserSite(t, true, &asked, &deny, withApplicationsToo, func(s *site) { s.Callbacks.SignIn = refusing(errBroken) })
