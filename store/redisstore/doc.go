@@ -44,7 +44,7 @@
 //     process dies before, it is free a minute later, and until then a second attempt
 //     with it fails with [pintle.ErrConflict].
 //   - A user whose creation broke off may remain without being found by
-//     address or account.
+//     account. By their address they are found, if they have one.
 //   - An account, session or passkey is in its owner's lists before it exists.
 //     An entry that does not exist, or that belongs to another user, is skipped.
 //   - DeleteUser removes the sessions first and the user last. If it breaks off,

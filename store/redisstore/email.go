@@ -116,6 +116,27 @@ func (s *Store) release(ctx context.Context, address, id string) error {
 	return err
 }
 
+// giveUp releases the address that a user had before. Another call may have given it to them
+// again, with the same value as its key: then it stays theirs.
+func (s *Store) giveUp(ctx context.Context, address, id string) error {
+	if address == "" {
+		return nil
+	}
+	if stale, err := s.isStale(ctx, address, id); err != nil || !stale {
+		return err
+	}
+	if err := s.release(ctx, address, id); err != nil {
+		return err
+	}
+	// A call that has yet to write the user with the address finds its reservation gone. One
+	// that has written them may have been done before the release.
+	stale, err := s.isStale(ctx, address, id)
+	if err == nil && !stale {
+		_, err = setNew(ctx, s.client, s.keys.email(address), []byte(id), time.Time{})
+	}
+	return err
+}
+
 // UserByEmail implements [pintle.Store]. A key that leads to a user who has
 // another address by now counts as missing.
 func (s *Store) UserByEmail(ctx context.Context, email string) (*pintle.User, error) {

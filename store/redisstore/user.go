@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pintleauth/pintle"
+	"github.com/redis/go-redis/v9"
 )
 
 // CreateUser implements [pintle.Store]. The proposed ID, which the flows make, is
@@ -40,13 +42,23 @@ func (s *Store) CreateUser(ctx context.Context, u *pintle.User) (*pintle.User, e
 
 // writeNewUser writes a user whose address is reserved.
 func (s *Store) writeNewUser(ctx context.Context, u *pintle.User, text []byte) error {
-	key, created := s.keys.user(u.ID), false
+	key, tried, created := s.keys.user(u.ID), false, false
 	err := s.keepFor(ctx, u)
 	if err == nil {
+		tried = true
 		created, err = setNew(ctx, s.client, key, text, time.Time{})
 	}
+	if err == nil && !created && u.Email != "" {
+		// A client sends a command again whose answer was lost. While the address is held for the
+		// id, no other call writes a user who has both.
+		var there []byte
+		there, err = s.client.Get(ctx, key).Bytes()
+		if created = bytes.Equal(there, text); errors.Is(err, redis.Nil) {
+			err = nil
+		}
+	}
 	if err == nil && !created {
-		err = pintle.ErrConflict
+		tried, err = false, pintle.ErrConflict
 	}
 	if err == nil {
 		// A user who is gone may have had the id. The password of that user must not sign
@@ -68,9 +80,12 @@ func (s *Store) writeNewUser(ctx context.Context, u *pintle.User, text []byte) e
 	}
 	ctx, cancel := cleanUp(ctx)
 	defer cancel()
-	if created {
+	if tried {
 		_, undone := remove(ctx, s.client, key, text)
 		err = errors.Join(err, undone, s.client.ZRem(ctx, s.keys.users(), u.ID).Err())
+		if undone != nil {
+			return err // the user may be there, and keeps the address then
+		}
 	}
 	return errors.Join(err, s.release(ctx, u.Email, u.ID))
 }
@@ -189,7 +204,7 @@ func (s *Store) moveAddress(ctx context.Context, id, before, after string, old, 
 			return errors.Join(pintle.ErrConflict, err)
 		}
 	}
-	return s.release(ctx, before, id)
+	return s.giveUp(ctx, before, id)
 }
 
 func encodeUser(u *pintle.User) ([]byte, error) {

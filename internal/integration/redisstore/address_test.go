@@ -1,6 +1,7 @@
 package redisstore_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -133,6 +134,99 @@ func TestAUserIsGivenAnAddressAtOnceAfterAProcessDiedWhileItGaveIt(t *testing.T)
 		}
 		if died == nil {
 			return
+		}
+	}
+}
+
+// lost runs one command and loses its answer. The client sends it again, or reports the failure.
+type lost struct {
+	at, commands int
+	again        bool
+}
+
+func (l *lost) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (l *lost) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (l *lost) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, c redis.Cmder) error {
+		if l.commands++; l.commands != l.at {
+			return next(ctx, c)
+		}
+		_ = next(ctx, c)
+		if l.again {
+			c.SetErr(nil)
+			return next(ctx, c)
+		}
+		c.SetErr(errDead)
+		return errDead
+	}
+}
+
+// A user who stayed without their address could not be found by anything, nor be deleted, and the
+// next sign-in would make a second one.
+func TestALostAnswerLeavesNoNewUserWithoutTheirAddress(t *testing.T) {
+	const address, key = "new@example.org", "user:email:new@example.org"
+	client := single(t)
+	s := redisstore.New(client, redisstore.Options{})
+	for _, sentAgain := range []bool{false, true} {
+		for at := 1; ; at++ {
+			client.FlushAll(t.Context())
+			l := &lost{at: at, again: sentAgain}
+			losing := again(t, client)
+			losing.(*redis.Client).AddHook(l)
+			_, err := redisstore.New(losing, redisstore.Options{}).CreateUser(t.Context(), &pintle.User{ID: "ada", Email: address})
+			if l.commands < at {
+				break
+			}
+			// A minute later what was only reserved is gone.
+			if left := client.PTTL(t.Context(), key).Val(); left > 0 {
+				client.PExpire(t.Context(), key, left-2*time.Minute)
+			}
+			_, missing := s.User(t.Context(), "ada")
+			_, unknown := s.UserByEmail(t.Context(), address)
+			if gone := errors.Is(missing, pintle.ErrNotFound); gone != errors.Is(unknown, pintle.ErrNotFound) || gone == (err == nil) {
+				t.Errorf("command %d, sent again %t: CreateUser: %v; the user: %v; the user by the address: %v", at, sentAgain, err, missing, unknown)
+			}
+			if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "bob", Email: address}); (err == nil) != (missing != nil) {
+				t.Errorf("command %d, sent again %t: another user with the address: %v", at, sentAgain, err)
+			}
+		}
+	}
+}
+
+// The call that took the address from the user releases it last of all, when it may be theirs
+// again.
+func TestAUserWhoIsGivenTheirAddressBackMeanwhileHasIt(t *testing.T) {
+	const first, second = "first@example.org", "second@example.org"
+	client := single(t)
+	s := redisstore.New(client, redisstore.Options{})
+	for at := 1; ; at++ {
+		client.FlushAll(t.Context())
+		if _, err := s.CreateUser(t.Context(), &pintle.User{ID: "ada", Email: first}); err != nil {
+			t.Fatal(err)
+		}
+		d := &death{after: 1000, before: func(command int) {
+			if command == at {
+				there, back := second, first
+				_, _ = s.UpdateUser(t.Context(), "ada", pintle.UserUpdate{Email: &there})
+				_, _ = s.UpdateUser(t.Context(), "ada", pintle.UserUpdate{Email: &back})
+			}
+		}}
+		slow := again(t, client)
+		slow.(*redis.Client).AddHook(d)
+		given := second
+		_, err := redisstore.New(slow, redisstore.Options{}).UpdateUser(t.Context(), "ada", pintle.UserUpdate{Email: &given})
+		if d.commands < at {
+			return
+		}
+		u, missing := s.User(t.Context(), "ada")
+		if missing != nil {
+			t.Fatal(missing)
+		}
+		if found, unknown := s.UserByEmail(t.Context(), u.Email); unknown != nil || found.ID != "ada" {
+			t.Errorf("before command %d (%v): %s leads to %v, %v", at, err, u.Email, found, unknown)
 		}
 	}
 }
