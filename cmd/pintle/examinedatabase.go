@@ -96,7 +96,7 @@ func examineDatabase(ctx context.Context, r *report, args []string, f tableFlags
 		r.problem("the %s database does not answer: %v", dialect, unquoted(err))
 		return nil
 	}
-	if found := f.otherLayouts(ctx, db, dialect); found != nil {
+	if found, _ := f.otherLayouts(ctx, db, dialect); found != nil {
 		r.problem("%s", foreignTables(found))
 		return nil
 	}
@@ -179,7 +179,7 @@ func (f *tableFlags) store(ctx context.Context, db *sql.DB, dialect sqlstore.Dia
 	}
 	ctx, cancel := context.WithTimeout(ctx, examination)
 	defer cancel()
-	if found := f.otherLayouts(ctx, db, dialect); found != nil {
+	if found, _ := f.otherLayouts(ctx, db, dialect); found != nil {
 		return nil, errors.New(foreignTables(found))
 	}
 	return store, nil

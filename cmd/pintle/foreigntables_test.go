@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"path/filepath"
 	"strings"
@@ -84,6 +85,45 @@ func TestMigrateMakesNoSecondSetOfUsersUnlessToldTo(t *testing.T) {
 		if status, text := output(append(append([]string{"migrate"}, args...), address)...); status != 0 {
 			t.Errorf("migrate %q: status %d, want 0:\n%s", args, status, text)
 		}
+	}
+}
+
+// Users, accounts and sessions are tables of many applications.
+func TestMigrateMakesTablesBesideThoseOfAnApplication(t *testing.T) {
+	for _, tables := range []string{
+		"CREATE TABLE users (id integer PRIMARY KEY, login text); CREATE TABLE accounts (id integer PRIMARY KEY, balance real); CREATE TABLE sessions (id text PRIMARY KEY, started text)",
+		"CREATE TABLE User (id integer PRIMARY KEY, login text); CREATE TABLE Account (id integer PRIMARY KEY, owner text); CREATE TABLE Session (id text PRIMARY KEY, room text)",
+	} {
+		db, address := drizzleDatabase(t)
+		if _, err := db.ExecContext(t.Context(), "DROP TABLE user; DROP TABLE account; DROP TABLE session; "+tables); err != nil {
+			t.Fatal(err)
+		}
+		if status, text := output("migrate", address); status != 0 {
+			t.Errorf("migrate: status %d, want 0:\n%s", status, text)
+		}
+	}
+	// Columns of Auth.js may have other names.
+	for table, rename := range map[string]string{
+		"session": "ALTER TABLE session RENAME COLUMN sessionToken TO session_token",
+		"account": "ALTER TABLE account RENAME COLUMN providerAccountId TO provider_account_id",
+	} {
+		db, address := drizzleDatabase(t)
+		if _, err := db.ExecContext(t.Context(), rename); err != nil {
+			t.Fatal(err)
+		}
+		if status, text := output("migrate", address); status != 1 || !strings.Contains(text, "tables like those of Auth.js (drizzle)") {
+			t.Errorf("migrate beside another %s: status %d, want 1 and the layout:\n%s", table, status, text)
+		}
+	}
+}
+
+// A search that could not look everywhere has not found that there are no tables.
+func TestASearchThatEndsEarlyHasNotFoundNothing(t *testing.T) {
+	db, _ := drizzleDatabase(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if found, err := new(tableFlags).otherLayouts(ctx, db, sqlstore.SQLite); err == nil {
+		t.Errorf("a search that was ended found %q, want an error", found)
 	}
 }
 

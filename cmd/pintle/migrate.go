@@ -67,7 +67,7 @@ func migrate(w io.Writer, args []string) error {
 	return err
 }
 
-// refuseOthers fails if a database has tables of Auth.js and none of ours. It opens the
+// refuseOthers fails if a database has tables of Auth.js, or may have them, and none of ours. It opens the
 // database itself, so that a refusal changes no setting of it.
 func (f *tableFlags) refuseOthers(ctx context.Context, address string) error {
 	db, dialect, err := openDatabase(address, mustExist)
@@ -80,10 +80,14 @@ func (f *tableFlags) refuseOthers(ctx context.Context, address string) error {
 	defer db.Close()
 	ctx, cancel := context.WithTimeout(ctx, examination)
 	defer cancel()
-	if err := db.PingContext(ctx); err != nil { // nothing is known of its tables
+	if err := db.PingContext(ctx); err != nil {
 		return fmt.Errorf("the %s database does not answer: %w", dialect, unquoted(err))
 	}
-	found := f.otherLayouts(ctx, db, dialect)
+	found, err := f.otherLayouts(ctx, db, dialect)
+	if err != nil { // there may be tables that it has not seen
+		return fmt.Errorf("the %s database could not be searched for tables of Auth.js: %w; "+
+			"to make the tables of sqlstore.New without a search, run pintle migrate -own", dialect, unquoted(err))
+	}
 	if found == nil {
 		return nil
 	}
