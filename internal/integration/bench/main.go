@@ -49,8 +49,8 @@ func run() error {
 	mux.Handle("/auth/", auth)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { text(w, "ok") })
 	check := auth.Load(auth.Require(http.HandlerFunc(protected)))
-	if os.Getenv("BENCH_MODE") == "sqlite-by-hand" {
-		if check, err = newByHand(sessions.db); err != nil {
+	if mode := os.Getenv("BENCH_MODE"); strings.HasSuffix(mode, "-by-hand") {
+		if check, err = newByHand(sessions.db, mode); err != nil {
 			return err
 		}
 	}

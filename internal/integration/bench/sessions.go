@@ -23,7 +23,7 @@ const (
 type sessions struct {
 	strategy pintle.SessionStrategy
 	store    pintle.Store
-	db       *sql.DB // of SQLite
+	db       *sql.DB // nil in memory and in tokens
 	seed     func(ctx context.Context, n, sample, pad int) (cookies []string, err error)
 }
 
@@ -35,7 +35,7 @@ func openSessions(mode string) (*sessions, error) {
 		return stored(memstore.New()), nil
 	case "sqlite", "sqlite-by-hand":
 		return openSQLite(os.Getenv("BENCH_SQLITE"))
-	case "pg":
+	case "pg", "pg-by-hand":
 		return openPostgreSQL(os.Getenv("BENCH_PG"))
 	}
 	return nil, fmt.Errorf("unknown BENCH_MODE %q", mode)

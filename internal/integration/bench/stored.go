@@ -32,7 +32,6 @@ func openSQLite(path string) (*sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.db = db
 	s.seed = func(ctx context.Context, n, sample, pad int) ([]string, error) {
 		return seedSQLite(ctx, db, n, sample, pad)
 	}
@@ -60,7 +59,9 @@ func openSQL(db *sql.DB, d sqlstore.Dialect, connections int) (*sessions, error)
 	if err := sqlstore.Migrate(context.Background(), db, d); err != nil {
 		return nil, err
 	}
-	return stored(sqlstore.New(db, d)), nil
+	s := stored(sqlstore.New(db, d))
+	s.db = db
+	return s, nil
 }
 
 // stored keeps sessions in a store and seeds them through it.
