@@ -26,7 +26,7 @@ func newByHand(db *sql.DB, mode string) (*byHand, error) {
 			return db.QueryRowContext(ctx, query+"$1", hash) // which the driver prepares
 		}}, nil
 	}
-	find, err := db.Prepare(query + "?")
+	find, err := db.Prepare(query + "?") //nolint:sqlclosecheck // it is used until the program ends
 	return &byHand{func(_ context.Context, hash []byte) *sql.Row {
 		return find.QueryRow(hash) // without the context of the request, as the floor
 	}}, err
