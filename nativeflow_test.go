@@ -189,7 +189,7 @@ func TestAnApplicationGetsASessionForACode(t *testing.T) {
 	}
 }
 
-// A user whom the host does not admit comes back to the application as one who does not agree: it
+// S-47: a user whom the host does not admit comes back to the application as one who does not agree: it
 // would otherwise wait until its user gives up.
 func TestAnApplicationLearnsThatItsUserIsNotAdmitted(t *testing.T) {
 	denied := url.Values{"error": {"access_denied"}, "state": {"a state"}, "iss": {"http://localhost:3000/auth"}}
@@ -226,7 +226,7 @@ func TestAnApplicationLearnsThatItsUserIsNotAdmitted(t *testing.T) {
 	}
 }
 
-// Nothing is sent to an address that is not registered, and what a user may try again stays here.
+// RPT-61: nothing is sent to an address that is not registered, and what a user may try again stays here.
 func TestOnlyTheApplicationThatWaitsLearnsOfARefusal(t *testing.T) {
 	var asked []*pintle.SignInAttempt
 	deny := errors.New("not one of ours")

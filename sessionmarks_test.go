@@ -238,7 +238,7 @@ func beginsLater(t *testing.T, test func(t *testing.T, s *site, b *browser), cha
 	}
 }
 
-// Another server with the secret may write any time into a token. The absolute lifetime
+// SA-M7: another server with the secret may write any time into a token. The absolute lifetime
 // does not wait for it.
 func TestATokenThatBeginsLaterIsLimited(t *testing.T) {
 	beginsLater(t, func(t *testing.T, _ *site, b *browser) {
@@ -268,7 +268,7 @@ func TestATokenThatBeginsLaterIsLimited(t *testing.T) {
 	}, func(s *site) { s.Session.AbsoluteMaxAge = day })
 }
 
-// The end of all sessions covers it.
+// SA-M7: the end of all sessions covers it.
 func TestATokenThatBeginsLaterIsEnded(t *testing.T) {
 	beginsLater(t, func(t *testing.T, s *site, b *browser) {
 		if err := s.auth.SignOutEverywhere(t.Context(), "user-ada"); err != nil {

@@ -36,8 +36,9 @@ var otherClients = []string{"github.com/coreos/go-oidc", "golang.org/x/oauth2", 
 // identifier: in their own name, in that of a subtest, in their comment or in
 // their body. A test that failed counts: the run has reported it, and the row would
 // otherwise lose it at the next -update. Without -results the functions have to
-// exist, in order, and those whose source names the identifier have to be among
-// them, so that most mistakes are found before all tests have run.
+// exist, in order, those without subtests have to name the identifier, and all whose
+// source names it have to be among them, so that most mistakes are found before all
+// tests have run.
 func TestRegistersListTheTestsThatHoldTheirEntries(t *testing.T) {
 	functions := testFunctions(t)
 	if len(functions) == 0 {
@@ -83,6 +84,13 @@ func checkBySource(t *testing.T, functions map[string]*testFunction, doc string,
 	t.Helper()
 	if !slices.IsSorted(column) {
 		t.Errorf("%s: %s lists its tests in another order than %q", doc, ids[0], slices.Sorted(slices.Values(column)))
+	}
+	for _, name := range column {
+		// The subtests of others have names that the source does not show.
+		f := functions[name]
+		if f != nil && !mentionsAny(f.text, ids) && !strings.Contains(f.text, "t.Run(") && !strings.Contains(f.text, "storetest.") {
+			t.Errorf("%s: %s lists %s, which does not name it", doc, ids[0], name)
+		}
 	}
 	for name, f := range functions {
 		if f.ours && f.dir != "docs" && mentionsAny(f.text, ids) && !slices.Contains(column, name) {
