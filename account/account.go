@@ -163,8 +163,8 @@ type SignUp struct {
 
 	// Fields are what else the form of a sign-up asks for, such as a name or consent. No other
 	// way asks: a user whom a provider or a mail link makes lacks them, also required ones. If
-	// every user needs them, the application redirects users without them to a page of its own, with
-	// [pintle.Callbacks].Hold, or with Accept and [VerifyDeferred].
+	// every user needs them, write a page that asks for them, and redirect users to it by
+	// [pintle.Callbacks].Hold, or by Accept and [VerifyDeferred].
 	//
 	// A field with the attribute "required" has to be filled in; a value has at most 200
 	// characters. The field "name" becomes the name of the user, with at most 100 characters

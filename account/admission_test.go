@@ -174,7 +174,7 @@ func TestTheRuleOfSignUpsIsForEveryNewUser(t *testing.T) {
 					b.isSignedInAs(email)
 				}
 				if log := s.log(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "SignUp.Allow refused a user whom the sign-in would make") ||
-					!strings.Contains(log, "company_only") || test.blind != strings.Contains(log, "has no verified address") {
+					!strings.Contains(log, "company_only") || test.blind != strings.Contains(log, "whose address is not verified") {
 					t.Error("the log has no reason")
 				}
 				if test.blind {

@@ -1,9 +1,6 @@
 package account_test
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"testing"
 	"time"
 
@@ -27,18 +24,7 @@ func TestAChangeLeavesNoSessionThatTheProviderCannotEnd(t *testing.T) {
 			})
 			u := s.seed(ada, goodPassword, true)
 			b := s.browser()
-			w := httptest.NewRecorder()
-			_, _, err := b.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{
-				Authentication: pintle.Authentication{Time: time.Now(), Methods: []string{"fed"}, Provider: provider},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			here, err := url.Parse(b.server.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.client.Jar.SetCookies(here, w.Result().Cookies())
+			b.startSessionBy(b.auth, u, pintle.Authentication{Time: time.Now(), Methods: []string{"fed"}, Provider: provider})
 			b.get("/auth/account/password").post("/auth/account/password", "current", goodPassword, "password", newPassword)
 			if goesOn {
 				b.isSignedInAs(ada)

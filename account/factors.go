@@ -11,8 +11,8 @@ import (
 
 func count[T any](list []T) string { return strconv.Itoa(len(list)) }
 
-// showFactors lists the apps of the session's user. If second factors are off, there is a page only
-// for a user who has one from before and may remove it.
+// showFactors lists the apps of the session's user. If second factors are off, a user who has added
+// an app before can remove it here. Others get 404.
 func (v *visit) showFactors() (*view, error) {
 	u, set, err := v.ownFactors()
 	if err != nil {

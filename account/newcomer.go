@@ -213,7 +213,7 @@ func (o *SignUp) admit(ctx context.Context, attempt *pintle.SignInAttempt) error
 	}
 	about := ""
 	if email == "" {
-		about = ", who has no verified address (see OAuth.EmailVerified and provider.Options.TrustEmailVerified)"
+		about = ", whose address is not verified (see OAuth.EmailVerified and provider.Options.TrustEmailVerified)"
 	}
 	refused.Err = fmt.Errorf("SignUp.Allow refused a user whom the sign-in would make%s%s: %w", about, reason, err)
 	return refused

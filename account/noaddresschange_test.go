@@ -84,8 +84,8 @@ func TestWithoutAddressChangeTheProfileShowsTheAddress(t *testing.T) {
 	}
 }
 
-// A change that waited when the application turned changes off ends there. The link against a thief
-// who has changed the address before still works.
+// The application turns changes off. A pending change cannot be finished, and the owner can still
+// undo a change that a thief has made before.
 func TestWithoutAddressChangeOneOfBeforeIsOnlyUndone(t *testing.T) {
 	before := newSite(t, false)
 	s := newSite(t, false, withoutAddressChange(before))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -33,16 +32,7 @@ func (b *browser) shareSession(u *pintle.User, tokens bool) *browser {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	w := httptest.NewRecorder()
-	if _, _, err := beside.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{}); err != nil {
-		b.t.Fatal(err)
-	}
-	here, err := url.Parse(b.server.URL)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.client.Jar.SetCookies(here, w.Result().Cookies())
-	return b
+	return b.startSessionBy(beside, u, pintle.Authentication{})
 }
 
 // guard puts a page behind Auth.Require.

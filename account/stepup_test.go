@@ -28,10 +28,14 @@ func (b *browser) startSession(u *pintle.User, ago time.Duration, methods ...str
 // startSessionAt is startSession for a time.
 func (b *browser) startSessionAt(u *pintle.User, at time.Time, methods ...string) *browser {
 	b.t.Helper()
+	return b.startSessionBy(b.auth, u, pintle.Authentication{Time: at, Methods: methods})
+}
+
+// startSessionBy gives the browser a session that auth starts.
+func (b *browser) startSessionBy(auth *pintle.Auth, u *pintle.User, how pintle.Authentication) *browser {
+	b.t.Helper()
 	w := httptest.NewRecorder()
-	_, _, err := b.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{
-		Authentication: pintle.Authentication{Time: at, Methods: methods},
-	})
+	_, _, err := auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{Authentication: how})
 	if err != nil {
 		b.t.Fatal(err)
 	}

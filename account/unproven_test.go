@@ -255,7 +255,7 @@ func TestAnAddressIsToBeConfirmedByUsersWhoGainFromIt(t *testing.T) {
 			t.Fatalf("%s: the address is proven", name)
 		}
 		if b.get("/auth/account").want(http.StatusOK); strings.Contains(b.page, todo) != tt.want {
-			t.Errorf("%s: the user is asked to confirm the address: %t, want %t", name, !tt.want, tt.want)
+			t.Errorf("%s: the page asks for a proof of the address: %t, want %t", name, !tt.want, tt.want)
 		}
 		b.get("/auth/account/prove").want(http.StatusOK) // who wants to may
 	}

@@ -346,17 +346,7 @@ func TestAProviderThatDidNotConfirmIsNoLongerTheMainWay(t *testing.T) {
 // sessionFrom gives the browser a session that began at a provider an hour ago.
 func (b *browser) sessionFrom(provider string, u *pintle.User) *browser {
 	b.t.Helper()
-	w := httptest.NewRecorder()
-	how := pintle.Authentication{Time: time.Now().Add(-time.Hour), Provider: provider, Methods: []string{"fed"}}
-	if _, _, err := b.auth.StartSession(w, b.request(http.MethodGet, "/", nil), u, pintle.StartOptions{Authentication: how}); err != nil {
-		b.t.Fatal(err)
-	}
-	here, err := url.Parse(b.server.URL)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.client.Jar.SetCookies(here, w.Result().Cookies())
-	return b
+	return b.startSessionBy(b.auth, u, pintle.Authentication{Time: time.Now().Add(-time.Hour), Provider: provider, Methods: []string{"fed"}})
 }
 
 // A provider that the application trusts may prove two factors, in a session that began
